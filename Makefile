@@ -1,0 +1,45 @@
+# Everything a newcomer types: `make demo` and `make test`. Each makes .venv and installs what it needs.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+
+.PHONY: demo test check lint types contracts bench lock clean
+.DELETE_ON_ERROR:
+
+demo: .venv/.run
+	@$(BIN)/python examples/demo.py
+
+test: .venv/.dev
+	@$(BIN)/python -m pytest
+
+check: lint types contracts test
+
+lint: .venv/.dev
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+
+types: .venv/.dev
+	@$(BIN)/mypy
+
+contracts: .venv/.dev
+	@$(BIN)/lint-imports
+
+bench: .venv/.bench
+	@$(BIN)/python -m benchmarks
+
+.venv/.run: EXTRA := all
+.venv/.dev: EXTRA := dev
+.venv/.bench: EXTRA := bench
+.venv/.run .venv/.dev .venv/.bench: pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@echo "Installing Tricover into .venv (first time: about a minute)"
+	@$(PIP) --editable ".[$(EXTRA)]"
+	@touch $@
+
+# New versions: resolve afresh in an empty environment and pin what came out.
+lock:
+	@rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
+	@.venv-lock/bin/python -m pip --disable-pip-version-check install --quiet --editable ".[dev,bench]"
+	@.venv-lock/bin/python -m pip freeze --exclude-editable > constraints.txt && rm -rf .venv-lock
+
+clean:
+	@rm -rf .venv .venv-lock out .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

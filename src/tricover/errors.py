@@ -1,0 +1,48 @@
+"""All errors that Tricover raises on purpose.
+
+    TricoverError            root: catch this one
+    ├── InputError           data or a setting that cannot be used as it is
+    │   ├── FormationError   reference positions from which no network can be built
+    │   └── FileFormatError  a file that cannot be read or written as asked
+    └── MissingExtraError    an optional library is not installed
+
+A message names the culprit and the remedy, on one line.
+"""
+
+from collections.abc import Iterable
+
+__all__ = ["FileFormatError", "FormationError", "InputError", "MissingExtraError", "TricoverError", "listed"]
+
+
+class TricoverError(Exception):
+    """Root of all errors that Tricover raises on purpose."""
+
+
+class InputError(TricoverError, ValueError):
+    """Data or a setting that cannot be used as it is."""
+
+
+class FormationError(InputError):
+    """Reference positions from which no network can be built."""
+
+
+class FileFormatError(InputError):
+    """A file that cannot be read or written as asked."""
+
+
+class MissingExtraError(TricoverError, ImportError):
+    """An optional library is not installed; the message names the extra that brings it."""
+
+
+def listed(items: Iterable[object], most: int = 6) -> str:
+    """Join items for a message: all of them, or the first ``most`` and how many more there are.
+
+    >>> listed([4, 17])
+    '4 and 17'
+    >>> listed(range(100), most=3)
+    '0, 1, 2 and 97 more'
+    """
+    names = [str(item) for item in items]
+    if len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most} more"
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

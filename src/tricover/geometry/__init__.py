@@ -1,0 +1,5 @@
+"""Simplices and barycentric coordinates, convex hulls and their fan of first cells, the cells of a triangle."""
+
+from tricover.geometry.simplices import barycentric, flat, volumes
+
+__all__ = ["barycentric", "flat", "volumes"]

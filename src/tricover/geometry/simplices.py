@@ -1,0 +1,64 @@
+"""Barycentric coordinates of points in simplices: triangles in the plane, tetrahedra in space.
+
+The coordinates λ(x) of a point x in a simplex with corners v_0 … v_n solve
+
+    x = Σ_k λ_k v_k,   Σ_k λ_k = 1,   λ_k = det(simplex with v_k replaced by x) / det(simplex).
+
+They are the weights with which an agent combines its in-neighbours' positions, and they do not care about the
+simplex's orientation. Determinants are taken of corner-minus-point differences, so that a point on a corner or an
+axis-parallel edge gets exact zeros.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tricover.errors import InputError, listed
+
+__all__ = ["barycentric", "flat", "volumes"]
+
+Floats = NDArray[np.float64]
+
+
+def _determinants(simplices: Floats, points: Floats) -> Floats:
+    """det of the simplex with corner k replaced by the point, for each k: (…, n+1)."""
+    sides = simplices - points[..., None, :]
+    if sides.shape[-1] == 2:
+        (x0, x1, x2), (y0, y1, y2) = np.moveaxis(sides, (-1, -2), (0, 1))
+        return np.stack([x1 * y2 - x2 * y1, x2 * y0 - x0 * y2, x0 * y1 - x1 * y0], axis=-1)
+    a, b, c, d = np.moveaxis(sides, -2, 0)
+
+    def triple(u: Floats, v: Floats, w: Floats) -> Floats:
+        return np.asarray(np.vecdot(u, np.cross(v, w)))
+
+    return np.stack([triple(b, d, c), triple(a, c, d), triple(a, d, b), triple(a, b, c)], axis=-1)
+
+
+def volumes(simplices: ArrayLike) -> Floats:
+    """Signed n!·volume of each simplex (…, n+1, n): twice the area of a triangle, positive if counter-clockwise."""
+    corners = np.asarray(simplices, dtype=np.float64)
+    return np.asarray(_determinants(corners, corners[..., -1, :])[..., -1])
+
+
+def flat(simplices: ArrayLike) -> NDArray[np.bool_]:
+    """Which simplices (…, n+1, n) have no volume, as far as floating point can tell."""
+    corners = np.asarray(simplices, dtype=np.float64)
+    sides = corners[..., :-1, :] - corners[..., -1:, :]
+    # Hadamard: no determinant exceeds the product of the sides, so rounding is measured against it.
+    scale = np.prod(np.linalg.norm(sides, axis=-1), axis=-1)
+    return np.asarray(np.abs(volumes(corners)) <= 8 * np.finfo(np.float64).eps * scale)
+
+
+def barycentric(points: ArrayLike, simplices: ArrayLike) -> Floats:
+    """Barycentric coordinates (…, n+1) of points (…, n) in simplices (…, n+1, n); the two broadcast.
+
+    A flat simplex has no coordinates and is an error; ask ``flat`` first.
+
+    >>> barycentric([1.0, 1.0], [[0, 0], [4, 0], [0, 4]]).tolist()
+    [0.5, 0.25, 0.25]
+    """
+    corners = np.asarray(simplices, dtype=np.float64)
+    culprits = np.flatnonzero(flat(corners))
+    if culprits.size:
+        raise InputError(f"simplex {listed(culprits)} has no volume: its corners lie on one line or plane")
+    parts = _determinants(corners, np.asarray(points, dtype=np.float64))
+    return np.asarray(parts / parts.sum(axis=-1, keepdims=True))

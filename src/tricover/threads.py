@@ -1,0 +1,50 @@
+"""Plain threads over independent parts. Kernels release the interpreter lock, so two threads use two cores.
+
+Results never depend on the number of threads: parts are independent and come back in order.
+"""
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import TypeVar
+
+from tricover.errors import InputError
+
+__all__ = ["ranges", "side_by_side", "workers"]
+
+Part = TypeVar("Part")
+Result = TypeVar("Result")
+
+
+def workers() -> int:
+    """How many threads to use: ``TRICOVER_THREADS``, or the cores this process may use."""
+    wanted = os.environ.get("TRICOVER_THREADS")
+    if wanted is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not wanted.isdecimal() or int(wanted) < 1:
+        raise InputError(f"TRICOVER_THREADS must be a whole number from 1 on, not {wanted!r}")
+    return int(wanted)
+
+
+def side_by_side(function: Callable[[Part], Result], parts: Iterable[Part]) -> list[Result]:
+    """Apply ``function`` to every part, in threads; results in the order of the parts."""
+    parts = list(parts)
+    threads = min(workers(), len(parts))
+    if threads <= 1:
+        return [function(part) for part in parts]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(function, parts))
+
+
+def ranges(length: int, smallest: int = 4096) -> list[tuple[int, int]]:
+    """Cut 0 … length into consecutive half-open ranges, a few per thread, none much shorter than ``smallest``.
+
+    The cut depends on the length alone, so a sum over ranges has the same bits for any number of threads.
+
+    >>> ranges(10_000, smallest=4096)
+    [(0, 5000), (5000, 10000)]
+    """
+    parts = max(1, min(16, length // smallest))
+    cuts = [length * part // parts for part in range(parts + 1)]
+    return list(pairwise(cuts))
