@@ -1,0 +1,135 @@
+"""Exact signs of orientation determinants, and the error-free arithmetic they stand on.
+
+A floating-point filter answers nearly every call. Where rounding could change the sign, the determinant is expanded
+into products of coordinates, each product is split into parts without error (Dekker), and the parts are summed into a
+non-overlapping expansion (Shewchuk), whose largest part has the exact sign. Exact as long as the coordinates of one
+call span less than 90 decades; scaling by powers of two keeps them away from overflow and underflow.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tricover.compiled import inlined, kernel
+
+__all__ = ["orient2d", "orient3d", "two_product", "two_sum"]
+
+_FILTER_2D = 3.3306690738754716e-16  # (3 + 16ε)ε with ε = 2⁻⁵³
+_FILTER_3D = 7.771561172376103e-16  # (7 + 56ε)ε
+_UNDERFLOW = 1e-280  # below this the filter's own products may have lost bits
+_SPLITTER = 134217729.0  # 2²⁷ + 1
+
+
+@inlined
+def two_sum(a: float, b: float) -> tuple[float, float]:
+    """a + b as rounded sum and exact remainder."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+@inlined
+def two_product(a: float, b: float) -> tuple[float, float]:
+    """a · b as rounded product and exact remainder."""
+    product = a * b
+    big = _SPLITTER * a
+    a_high = big - (big - a)
+    a_low = a - a_high
+    big = _SPLITTER * b
+    b_high = big - (big - b)
+    b_low = b - b_high
+    return product, a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
+
+
+@kernel
+def _add(expansion: NDArray[np.float64], length: int, value: float) -> int:
+    """Add a value to an expansion of ``length`` parts without error; returns the new length."""
+    carry = value
+    kept = 0
+    for part in range(length):
+        carry, rest = two_sum(carry, expansion[part])
+        if rest != 0.0:
+            expansion[kept] = rest
+            kept += 1
+    if carry != 0.0 or kept == 0:
+        expansion[kept] = carry
+        kept += 1
+    return kept
+
+
+@kernel
+def _add_product(expansion: NDArray[np.float64], length: int, a: float, b: float, c: float) -> int:
+    high, low = two_product(a, b)
+    for part in (low, high):
+        product, rest = two_product(part, c)
+        length = _add(expansion, length, rest)
+        length = _add(expansion, length, product)
+    return length
+
+
+@kernel
+def _exact_orientation(points: NDArray[np.float64]) -> float:
+    """Value with the exact sign of det[p_i 1] for n+1 points (n+1, n), n = 2 or 3."""
+    corners, n = points.shape
+    largest = np.max(np.abs(points))
+    if largest == 0.0:
+        return 0.0
+    scaled = np.ones((corners, 3))  # planar points get a third coordinate of one: z is the column of ones
+    shift = -math.frexp(largest)[1]
+    for i in range(corners):
+        for axis in range(n):
+            scaled[i, axis] = math.ldexp(points[i, axis], shift)
+    expansion = np.empty(128)
+    length = 0
+    for left_out in range(4 if n == 3 else 1):
+        rows = np.empty((3, 3))
+        row = 0
+        for i in range(corners):
+            if n == 2 or i != left_out:
+                rows[row] = scaled[i]
+                row += 1
+        sign = -1.0 if n == 3 and left_out % 2 == 0 else 1.0
+        for first in range(3):
+            second, third = (first + 1) % 3, (first + 2) % 3
+            a = sign * rows[0, first]
+            length = _add_product(expansion, length, a, rows[1, second], rows[2, third])
+            length = _add_product(expansion, length, -a, rows[1, third], rows[2, second])
+    return float(expansion[length - 1])
+
+
+@kernel
+def _exact_2d(ax: float, ay: float, bx: float, by: float, cx: float, cy: float) -> float:
+    return _exact_orientation(np.array([[ax, ay], [bx, by], [cx, cy]]))
+
+
+@inlined
+def orient2d(ax: float, ay: float, bx: float, by: float, cx: float, cy: float) -> float:
+    """Twice the signed area of triangle abc: positive if counter-clockwise. The sign is exact, the size is not."""
+    left = (ax - cx) * (by - cy)
+    right = (ay - cy) * (bx - cx)
+    determinant = left - right
+    if abs(determinant) > _FILTER_2D * (abs(left) + abs(right)) + _UNDERFLOW:
+        result = determinant
+    else:
+        result = _exact_2d(ax, ay, bx, by, cx, cy)
+    return result
+
+
+@kernel
+def orient3d(a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.float64], d: NDArray[np.float64]) -> float:
+    """Six times the signed volume det(a-d, b-d, c-d) of a tetrahedron. The sign is exact, the size is not."""
+    adx, ady, adz = a[0] - d[0], a[1] - d[1], a[2] - d[2]
+    bdx, bdy, bdz = b[0] - d[0], b[1] - d[1], b[2] - d[2]
+    cdx, cdy, cdz = c[0] - d[0], c[1] - d[1], c[2] - d[2]
+    determinant = adx * (bdy * cdz - bdz * cdy) + ady * (bdz * cdx - bdx * cdz) + adz * (bdx * cdy - bdy * cdx)
+    size = (
+        abs(adx) * (abs(bdy * cdz) + abs(bdz * cdy))
+        + abs(ady) * (abs(bdz * cdx) + abs(bdx * cdz))
+        + abs(adz) * (abs(bdx * cdy) + abs(bdy * cdx))
+    )
+    if abs(determinant) > _FILTER_3D * size + _UNDERFLOW:
+        return float(determinant)
+    points = np.empty((4, 3))
+    points[0], points[1], points[2], points[3] = a, b, c, d
+    return _exact_orientation(points)

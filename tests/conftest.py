@@ -1,0 +1,8 @@
+"""Settings for all tests: property tests are the same on every run, and nothing is timed."""
+
+import matplotlib as mpl
+from hypothesis import settings
+
+mpl.use("Agg")
+settings.register_profile("tricover", deadline=None, derandomize=True)
+settings.load_profile("tricover")
