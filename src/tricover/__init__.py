@@ -1,5 +1,10 @@
 """Tricover: decentralised deployment of agent teams over ground targets, with a guarantee.
 
+>>> import tricover as tc
+>>> network = tc.build_network([[0, 0], [4, 0], [4, 4], [0, 4], [2, 2], [1, 2], [3, 2.5]])
+>>> network.layer.tolist()
+[0, 0, 0, 0, 0, 1, 1]
+
 Every public name is listed in ``__all__`` and loaded when it is first used, so that importing the package is quick.
 """
 
@@ -8,14 +13,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tricover.errors import TricoverError as TricoverError
+    from tricover.network import Network as Network
+    from tricover.network import build_network as build_network
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "Network": "network",
     "TricoverError": "errors",
+    "build_network": "network",
 }
 
-__all__ = ["TricoverError"]
+__all__ = ["Network", "TricoverError", "build_network"]
 
 
 def __getattr__(name: str) -> object:

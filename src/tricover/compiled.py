@@ -24,7 +24,7 @@ def kernel(function: Function) -> Function:
 
 def inlined(function: Function) -> Function:
     """Compile ``function`` into the kernels that call it."""
-    return cast(Function, numba.njit(inline="always", error_model="numpy")(function))
+    return cast(Function, numba.njit(cache=True, nogil=True, error_model="numpy")(function))
 
 
 class _Listener(event.Listener):

@@ -5,13 +5,13 @@ Results never depend on the number of threads: parts are independent and come ba
 
 import os
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from itertools import pairwise
 from typing import TypeVar
 
 from tricover.errors import InputError
 
-__all__ = ["ranges", "side_by_side", "workers"]
+__all__ = ["ranges", "side_by_side", "work_off", "workers"]
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -35,6 +35,15 @@ def side_by_side(function: Callable[[Part], Result], parts: Iterable[Part]) -> l
         return [function(part) for part in parts]
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(function, parts))
+
+
+def work_off(function: Callable[[Part], list[Part]], parts: Iterable[Part]) -> None:
+    """Apply ``function`` to every part and to the parts it hands back, in threads, until none is left."""
+    with ThreadPoolExecutor(workers()) as pool:
+        running = {pool.submit(function, part) for part in parts}
+        while running:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            running |= {pool.submit(function, part) for finished in done for part in finished.result()}
 
 
 def ranges(length: int, smallest: int = 4096) -> list[tuple[int, int]]:

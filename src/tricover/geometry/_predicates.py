@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tricover.compiled import inlined, kernel
 
-__all__ = ["orient2d", "orient3d", "two_product", "two_sum"]
+__all__ = ["exact_orientation", "orient2d", "orient3d", "two_product", "two_sum"]
 
 _FILTER_2D = 3.3306690738754716e-16  # (3 + 16ε)ε with ε = 2⁻⁵³
 _FILTER_3D = 7.771561172376103e-16  # (7 + 56ε)ε
@@ -69,10 +69,13 @@ def _add_product(expansion: NDArray[np.float64], length: int, a: float, b: float
 
 
 @kernel
-def _exact_orientation(points: NDArray[np.float64]) -> float:
+def exact_orientation(points: NDArray[np.float64]) -> float:
     """Value with the exact sign of det[p_i 1] for n+1 points (n+1, n), n = 2 or 3."""
     corners, n = points.shape
-    largest = np.max(np.abs(points))
+    largest = 0.0
+    for i in range(corners):
+        for axis in range(n):
+            largest = max(largest, abs(points[i, axis]))
     if largest == 0.0:
         return 0.0
     scaled = np.ones((corners, 3))  # planar points get a third coordinate of one: z is the column of ones
@@ -87,7 +90,8 @@ def _exact_orientation(points: NDArray[np.float64]) -> float:
         row = 0
         for i in range(corners):
             if n == 2 or i != left_out:
-                rows[row] = scaled[i]
+                for axis in range(3):
+                    rows[row, axis] = scaled[i, axis]
                 row += 1
         sign = -1.0 if n == 3 and left_out % 2 == 0 else 1.0
         for first in range(3):
@@ -100,7 +104,10 @@ def _exact_orientation(points: NDArray[np.float64]) -> float:
 
 @kernel
 def _exact_2d(ax: float, ay: float, bx: float, by: float, cx: float, cy: float) -> float:
-    return _exact_orientation(np.array([[ax, ay], [bx, by], [cx, cy]]))
+    points = np.empty((3, 2))
+    points[0, 0], points[1, 0], points[2, 0] = ax, bx, cx
+    points[0, 1], points[1, 1], points[2, 1] = ay, by, cy
+    return exact_orientation(points)
 
 
 @inlined
@@ -131,5 +138,6 @@ def orient3d(a: NDArray[np.float64], b: NDArray[np.float64], c: NDArray[np.float
     if abs(determinant) > _FILTER_3D * size + _UNDERFLOW:
         return float(determinant)
     points = np.empty((4, 3))
-    points[0], points[1], points[2], points[3] = a, b, c, d
-    return _exact_orientation(points)
+    for axis in range(3):
+        points[0, axis], points[1, axis], points[2, axis], points[3, axis] = a[axis], b[axis], c[axis], d[axis]
+    return exact_orientation(points)

@@ -1,0 +1,125 @@
+"""Algorithm 1 written from the paper in exact arithmetic, plainly and slowly: what the fast one must agree with.
+
+Geometry is rational. Sums of distances have 60 digits; sums that agree to 50 are ties and go to the lowest index.
+"""
+
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from itertools import combinations
+
+
+def determinant(rows):
+    if len(rows) == 1:
+        return rows[0][0]
+    return sum((-1) ** k * rows[0][k] * determinant([r[:k] + r[k + 1 :] for r in rows[1:]]) for k in range(len(rows)))
+
+
+def volume(points):
+    return determinant([[a - b for a, b in zip(p, points[-1], strict=True)] for p in points[:-1]])
+
+
+def weights(point, corners):
+    """Barycentric coordinates, as fractions."""
+    whole = volume(corners)
+    return [volume([*corners[:k], point, *corners[k + 1 :]]) / whole for k in range(len(corners))]
+
+
+def as_fractions(reference):
+    return [tuple(Fraction(x) for x in row) for row in reference.tolist()]
+
+
+def is_extreme(points, i):
+    """Whether point i is a vertex of the hull: not in any simplex or segment or triangle of the others."""
+    others = [p for k, p in enumerate(points) if k != i]
+    return not in_hull(points[i], others)
+
+
+def in_hull(point, others):
+    """Caratheodory: in the hull if and only if in some simplex of at most n+1 of the others."""
+    n = len(point)
+    for size in range(1, n + 2):
+        for corners in combinations(others, size):
+            if in_simplex(point, corners):
+                return True
+    return False
+
+
+def in_simplex(point, corners):
+    """Whether a point is in the hull of affinely independent corners, by solving for its weights exactly."""
+    base, *rest = corners
+    rows = [[c[k] - base[k] for c in rest] + [point[k] - base[k]] for k in range(len(point))]
+    pivots = []
+    for column in range(len(rest)):
+        pivot = next((r for r in range(len(pivots), len(rows)) if rows[r][column] != 0), None)
+        if pivot is None:
+            return False
+        at = len(pivots)
+        rows[at], rows[pivot] = rows[pivot], rows[at]
+        rows[at] = [x / rows[at][column] for x in rows[at]]
+        for r in range(len(rows)):
+            if r != at:
+                rows[r] = [x - rows[r][column] * y for x, y in zip(rows[r], rows[at], strict=True)]
+        pivots.append(column)
+    if any(row[-1] != 0 for row in rows[len(pivots) :]):
+        return False
+    found = [rows[k][-1] for k in range(len(rest))]
+    return all(w >= 0 for w in found) and sum(found) <= 1
+
+
+def total_distance(point, corners):
+    with localcontext() as context:
+        context.prec = 60
+        total = Decimal(0)
+        for corner in corners:
+            square = sum((a - b) ** 2 for a, b in zip(point, corner, strict=True))
+            total += (Decimal(square.numerator) / Decimal(square.denominator)).sqrt()
+        return total
+
+
+def first_least(agents, score):
+    """The lowest index among those whose score is least, to 50 digits."""
+    scores = {i: score(i) for i in agents}
+    least = min(scores.values())
+    return min(i for i in agents if scores[i] - least <= abs(least) * type(least)(10) ** -50)
+
+
+def fermat_score(points, corners, members):
+    return lambda i: total_distance(points[i], [points[c] for c in corners])
+
+
+def balanced_score(points, corners, members):
+    mean = tuple(sum(x) / len(members) for x in zip(*(points[i] for i in members), strict=True))
+    cell = [points[c] for c in corners]
+    home = weights(mean, cell)
+    return lambda i: sum((a - b) ** 2 for a, b in zip(weights(points[i], cell), home, strict=True))
+
+
+SCORES = {"fermat": fermat_score, "balanced": balanced_score}
+
+
+def core_agent(points, boundary, interior):
+    return first_least(interior, lambda i: total_distance(points[i], [points[b] for b in boundary]))
+
+
+def layers_below(points, cells, rule, alive):
+    """Algorithm 1 down from cells {corners: members}: {agent: (layer, corners)}. Ties on edges: the lowest child."""
+    placed = {}
+    layer = 1
+    while cells:
+        below = {}
+        for corners, members in cells.items():
+            living = [i for i in members if alive[i]]
+            if not living:
+                continue
+            mentee = first_least(living, SCORES[rule](points, corners, members))
+            placed[mentee] = (layer, corners)
+            cell = [points[c] for c in corners]
+            own = weights(points[mentee], cell)
+            for i in members:
+                if i != mentee:
+                    share = weights(points[i], cell)
+                    ratios = [a / b if b else None for a, b in zip(share, own, strict=True)]
+                    k = min((r, k) for k, r in enumerate(ratios) if r is not None)[1]
+                    below.setdefault((*corners[:k], mentee, *corners[k + 1 :]), []).append(i)
+        cells, layer = below, layer + 1
+    return placed

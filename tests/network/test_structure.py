@@ -1,0 +1,95 @@
+"""Algorithm 1 against an oracle in exact arithmetic, on random and degenerate formations."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import tricover as tc
+from tests.network import oracle
+from tests.network.formations import formations
+from tricover.errors import FormationError
+
+MANY = settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+
+
+def build(points, **settings):
+    """The network, or nothing where the formation has no interior agent or spans no area."""
+    try:
+        return tc.build_network(points, **settings)
+    except FormationError:
+        assume(False)
+
+
+def fan_of(network):
+    """The cells of the first layer and everybody in them, from the network itself: {corners: members}."""
+    cells = {}
+    for agent in network.followers.tolist():
+        top = agent
+        while network.layer[top] > 1:
+            row = network.in_neighbors[top]
+            top = int(row[np.argmax(network.layer[row])])
+        cells.setdefault(tuple(network.in_neighbors[top].tolist()), []).append(agent)
+    return cells
+
+
+def check_network(network, points):
+    exact = oracle.as_fractions(points)
+    assert sorted(np.concatenate(network.layers).tolist()) == list(range(len(points)))
+    for agent in network.followers.tolist():
+        corners = network.in_neighbors[agent].tolist()
+        assert (network.layer[corners] < network.layer[agent]).all()
+        cell = [exact[c] for c in corners]
+        assert oracle.volume(cell) > 0
+        assert min(oracle.weights(exact[agent], cell)) >= 0
+
+
+@MANY
+@given(points=formations(), rule=st.sampled_from(["fermat", "balanced"]))
+def test_agrees_with_the_oracle_in_the_plane(points, rule):
+    network = build(points, mentee=rule)
+    check_network(network, points)
+    exact = oracle.as_fractions(points)
+    expected = oracle.layers_below(exact, fan_of(network), rule, [True] * len(points))
+    found = {i: (int(network.layer[i]), tuple(network.in_neighbors[i].tolist())) for i in network.followers.tolist()}
+    assert found == expected
+
+
+@settings(MANY, max_examples=100)
+@given(points=formations(n=3, most=14), rule=st.sampled_from(["fermat", "balanced"]))
+def test_agrees_with_the_oracle_in_space(points, rule):
+    network = build(points, mentee=rule)
+    check_network(network, points)
+    exact = oracle.as_fractions(points)
+    expected = oracle.layers_below(exact, fan_of(network), rule, [True] * len(points))
+    found = {i: (int(network.layer[i]), tuple(network.in_neighbors[i].tolist())) for i in network.followers.tolist()}
+    assert found == expected
+
+
+@pytest.mark.parametrize(("n", "most", "examples"), [(2, 12, 150), (3, 9, 25)])
+def test_boundary_and_core_agree_with_the_oracle(n, most, examples):
+    @settings(MANY, max_examples=examples)
+    @given(points=formations(n=n, most=most))
+    def check(points):
+        network = build(points)
+        exact = oracle.as_fractions(points)
+        boundary = [i for i in range(len(points)) if oracle.is_extreme(exact, i)]
+        assert sorted(network.boundary.tolist()) == boundary
+        interior = sorted(set(range(len(points))) - set(boundary))
+        assert network.core == oracle.core_agent(exact, boundary, interior)
+
+    check()
+
+
+@MANY
+@given(points=formations())
+def test_the_fan_puts_ties_in_the_lowest_cone(points):
+    network = build(points)
+    exact = oracle.as_fractions(points)
+    ring = network.boundary.tolist()
+    fan = [(a, b, network.core) for a, b in zip(ring, ring[1:] + ring[:1], strict=True)]
+    solid = [cell for cell in fan if oracle.volume([exact[c] for c in cell]) > 0]
+    for cell, members in fan_of(network).items():
+        for agent in members:
+            holding = [c for c in solid if min(oracle.weights(exact[agent], [exact[k] for k in c])) >= 0]
+            assert cell == holding[0]
