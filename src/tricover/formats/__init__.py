@@ -1,0 +1,8 @@
+"""Point files in and out: CSV, NPY, JSON, GeoJSON; longitude and latitude to local metres and back."""
+
+from tricover.formats.files import read_points, write_points
+from tricover.formats.points import Points
+from tricover.formats.projection import Projection
+from tricover.formats.writing import read_whole, write_whole
+
+__all__ = ["Points", "Projection", "read_points", "read_whole", "write_points", "write_whole"]

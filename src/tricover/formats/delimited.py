@@ -1,0 +1,69 @@
+"""CSV: one point per line, columns named in a header (see ``columns``) or x, y[, z[, weight]] without one.
+
+Fields are separated by commas, semicolons, tabs or blanks, whichever the first line shows. Lines that start with ``#``
+are comments, empty lines are skipped. Numbers are written so that they read back bit for bit.
+"""
+
+import csv
+import io
+
+from tricover.errors import FileFormatError
+from tricover.formats.columns import NAMELESS, from_columns, roles, to_columns
+from tricover.formats.points import Points
+from tricover.formats.projection import Projection
+
+__all__ = ["from_csv", "to_csv"]
+
+
+def _rows(text: str) -> tuple[list[list[str]], list[int]]:
+    """Fields of every line that holds any, and the line's number."""
+    first = next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
+    delimiter = next((mark for mark in ",;\t" if mark in first), " ")
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True)
+    numbered = [(row, reader.line_num) for row in reader if any(row) and not row[0].startswith("#")]
+    return [row for row, _ in numbered], [number for _, number in numbered]
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
+
+
+def from_csv(data: bytes, path: object, projection: Projection | None = None) -> Points:
+    """Points of a CSV file; errors name the file, the line and the column."""
+    try:
+        rows, lines = _rows(data.decode("utf-8-sig"))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise FileFormatError(f"{path} is not a CSV text file in UTF-8: {error}") from error
+    if rows and not any(map(_is_number, rows[0])):
+        names, rows, lines = rows[0], rows[1:], lines[1:]
+    else:
+        names = list(NAMELESS.get(len(rows[0]), ())) if rows else []
+        if rows and not names:
+            raise FileFormatError(f"{path} has {len(rows[0])} columns and no header: expected x, y[, z[, weight]]")
+    if not rows:
+        raise FileFormatError(f"{path} holds no points")
+    ragged = next((index for index, row in enumerate(rows) if len(row) != len(names)), None)
+    if ragged is not None:
+        raise FileFormatError(
+            f"{path}, line {lines[ragged]}: {len(rows[ragged])} fields where {len(names)} are expected"
+        )
+    which, columns = roles(names, path), list(zip(*rows, strict=True))
+    return from_columns(
+        {role: columns[index] for role, index in which.items()},
+        lambda role, row: f"{path}, line {lines[row]}, column {which[role] + 1} ({names[which[role]].strip()})",
+        projection,
+    )
+
+
+def to_csv(points: Points) -> str:
+    """The points as a CSV table with a header; longitude and latitude where they have a projection."""
+    columns = to_columns(points)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return text.getvalue()

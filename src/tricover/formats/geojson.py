@@ -1,0 +1,177 @@
+"""GeoJSON (RFC 7946): points as they are, polygons filled with points, degrees projected to local metres.
+
+A feature's ``weight`` property goes to each of its points, its id (or ``name`` property) names them. Altitudes are kept
+when every point has one. Lines are an error: they have no place in a set of points.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tricover.errors import FileFormatError, InputError
+from tricover.formats.filling import filled
+from tricover.formats.points import Points
+from tricover.formats.projection import Projection
+
+__all__ = ["from_geojson", "is_geojson", "to_geojson"]
+
+Floats = NDArray[np.float64]
+Value = TypeVar("Value")
+
+# What the coordinates of a geometry hold, as a list of point sets or of polygons.
+_POINTS: dict[str, Callable[[Any], Any]] = {"Point": lambda values: [[values]], "MultiPoint": lambda values: [values]}
+_POLYGONS: dict[str, Callable[[Any], Any]] = {"Polygon": lambda values: [values], "MultiPolygon": lambda values: values}
+_COLLECTIONS = {"FeatureCollection": "features", "GeometryCollection": "geometries"}
+_KINDS = {*_POINTS, *_POLYGONS, *_COLLECTIONS, "Feature", "LineString", "MultiLineString"}
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """Positions of a (multi)point, or the rings of one polygon, in degrees (K, 2 or 3)."""
+
+    where: str
+    parts: list[Floats]
+    polygon: bool
+    weight: float | None
+    name: str | None
+
+
+def is_geojson(document: object) -> bool:
+    """Whether a JSON document is GeoJSON."""
+    return isinstance(document, dict) and document.get("type") in _KINDS
+
+
+def _coordinates(values: object, where: str) -> Floats:
+    """Positions (K, 2 or 3) of a list of positions."""
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.ndim != 2 or array.shape[1] < 2:
+        raise FileFormatError(f"{where}: coordinates must be lists of longitude, latitude and perhaps altitude")
+    if not np.isfinite(array).all():
+        raise FileFormatError(f"{where}: a coordinate is NaN or infinite")
+    return array[:, :3]
+
+
+def _rings(values: object, where: str) -> list[Floats]:
+    if not isinstance(values, list) or not values:
+        raise FileFormatError(f"{where}: a polygon needs at least one ring")
+    rings = [_coordinates(ring, where)[:, :2] for ring in values]
+    for ring in rings:
+        if len(ring) < 4 or (ring[0] != ring[-1]).any():
+            raise FileFormatError(f"{where}: a ring needs four positions or more, the last equal to the first")
+    return rings
+
+
+def _weight(properties: Mapping[str, Any], where: str) -> float | None:
+    weight = properties.get("weight")
+    if weight is not None and not (isinstance(weight, int | float) and 0 <= weight < np.inf):
+        raise FileFormatError(f"{where}: weight {weight!r} is not a non-negative number")
+    return weight
+
+
+def _shapes(node: object, where: str, feature: Mapping[str, Any] | None = None) -> Iterator[_Shape]:
+    """Every point set and polygon below a GeoJSON object, in the file's order."""
+    if not isinstance(node, dict) or node.get("type") not in _KINDS:
+        raise FileFormatError(f"{where}: not a GeoJSON object with a known type")
+    kind, feature = node["type"], feature or {}
+    if kind == "Feature":
+        if node.get("geometry") is not None:
+            yield from _shapes(node["geometry"], where, node)
+    elif kind in _COLLECTIONS:
+        key = _COLLECTIONS[kind]
+        if not isinstance(node.get(key), list):
+            raise FileFormatError(f"{where}: a {kind} needs a list of {key}")
+        for index, member in enumerate(node[key]):
+            yield from _shapes(member, f"{where}, {key}[{index}]", feature)
+    elif kind in _POINTS or kind in _POLYGONS:
+        properties = feature.get("properties") or {}
+        name = feature.get("id", properties.get("name"))
+        weight = _weight(properties, where)
+        shapes = (_POINTS | _POLYGONS)[kind](node.get("coordinates"))
+        if not isinstance(shapes, list):
+            raise FileFormatError(f"{where}: a {kind} needs coordinates")
+        for shape in shapes:
+            parts = [_coordinates(shape, where)] if kind in _POINTS else _rings(shape, where)
+            yield _Shape(where, parts, kind in _POLYGONS, weight, None if name is None else str(name))
+    else:
+        raise FileFormatError(f"{where}: a {kind} holds no targets; use points or polygons")
+
+
+def _check_reference(document: Mapping[str, Any], path: object) -> None:
+    """Files from before RFC 7946 may name a coordinate system of their own; only WGS84 degrees are read."""
+    named = str((document.get("crs") or {}).get("properties", {}).get("name", "CRS84"))
+    if not named.endswith(("CRS84", "4326")):
+        raise FileFormatError(f"{path} uses the coordinate system {named}: only WGS84 longitude and latitude are read")
+
+
+def from_geojson(
+    document: Mapping[str, Any],
+    path: object,
+    projection: Projection | None = None,
+    density: float | None = None,
+    rng: np.random.Generator | None = None,
+) -> Points:
+    """Points of a GeoJSON document; ``density`` (per square metre) fills its polygons, ``rng`` jitters the filling."""
+    shapes = list(_shapes(document, str(path)))
+    _check_reference(document, path)
+    if not shapes:
+        raise FileFormatError(f"{path} holds no points")
+    if projection is None:
+        projection = Projection.around(np.vstack([part[:, :2] for shape in shapes for part in shape.parts]))
+    positions = [_points(shape, density, rng) for shape in _projected(shapes, projection)]
+    counts = [len(part) for part in positions]
+    columns = min(part.shape[1] for part in positions)
+    weights = None if all(shape.weight is None for shape in shapes) else [_or(shape.weight, 1.0) for shape in shapes]
+    names = None if all(shape.name is None for shape in shapes) else [_or(shape.name, "") for shape in shapes]
+    return Points(
+        np.vstack([part[:, :columns] for part in positions]),
+        None if weights is None else np.repeat(weights, counts),
+        None if names is None else np.repeat(names, counts).tolist(),
+        projection,
+    )
+
+
+def _or(value: Value | None, default: Value) -> Value:
+    return default if value is None else value
+
+
+def _projected(shapes: list[_Shape], projection: Projection) -> list[_Shape]:
+    """The shapes in metres; all positions are projected in one go."""
+    parts = [part for shape in shapes for part in shape.parts]
+    cuts = np.cumsum([len(part) for part in parts])[:-1]
+    metres = iter(np.split(projection.to_metres(np.vstack([part[:, :2] for part in parts])), cuts))
+    return [replace(shape, parts=[np.hstack([next(metres), part[:, 2:]]) for part in shape.parts]) for shape in shapes]
+
+
+def _points(shape: _Shape, density: float | None, rng: np.random.Generator | None) -> Floats:
+    """Metres (K, 2 or 3) of one shape's points."""
+    if not shape.polygon:
+        return shape.parts[0]
+    if density is None:
+        raise FileFormatError(f"{shape.where}: give a density, in points per square metre, to fill the polygon")
+    try:
+        return filled(shape.parts, density, rng)
+    except InputError as error:
+        raise FileFormatError(f"{shape.where}: {error}") from error
+
+
+def to_geojson(points: Points) -> str:
+    """A FeatureCollection with one Point feature per point."""
+    weights = [None] * len(points) if points.weights is None else points.weights.tolist()
+    ids = [None] * len(points) if points.ids is None else points.ids
+    features = [
+        {
+            "type": "Feature",
+            **({} if name is None else {"id": name}),
+            "properties": {} if weight is None else {"weight": weight},
+            "geometry": {"type": "Point", "coordinates": position},
+        }
+        for position, weight, name in zip(points.degrees.tolist(), weights, ids, strict=True)
+    ]
+    return json.dumps({"type": "FeatureCollection", "features": features}) + "\n"

@@ -1,0 +1,87 @@
+"""``Points``: what a point file holds, whatever its format."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tricover.errors import InputError, listed
+from tricover.formats.projection import Projection
+
+__all__ = ["Points", "checked_positions", "checked_weights"]
+
+Floats = NDArray[np.float64]
+
+
+def _floats(values: ArrayLike, what: str) -> Floats:
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what} must be numbers in rows of equal length") from error
+
+
+def checked_positions(values: ArrayLike, dimensions: tuple[int, ...] = (2, 3)) -> Floats:
+    """A read-only copy of positions (N, n) with n in ``dimensions``, at least one, all finite."""
+    positions = _floats(values, "positions")
+    if positions.ndim != 2 or positions.shape[1] not in dimensions:
+        shapes = " or ".join(f"(N, {n})" for n in dimensions)
+        raise InputError(f"positions must have shape {shapes}, not {positions.shape}")
+    if not len(positions):
+        raise InputError("there are no points: at least one is needed")
+    culprits = np.flatnonzero(~np.isfinite(positions).all(axis=1))
+    if culprits.size:
+        raise InputError(f"point {listed(culprits)} has a coordinate that is NaN or infinite")
+    positions.setflags(write=False)
+    return positions
+
+
+def checked_weights(values: ArrayLike | None, count: int) -> Floats | None:
+    """A read-only copy of weights (count,): finite, none negative, not all zero."""
+    if values is None:
+        return None
+    weights = _floats(values, "weights")
+    if weights.shape != (count,):
+        raise InputError(f"{count} points need weights of shape ({count},), not {weights.shape}")
+    culprits = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if culprits.size:
+        raise InputError(f"point {listed(culprits)} has a weight that is negative, NaN or infinite")
+    if not weights.any():
+        raise InputError("all weights are zero: at least one must be positive")
+    weights.setflags(write=False)
+    return weights
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Points:
+    """Positions (N, n) with n = 2 or 3, in metres; weights (N,) and names (N,) where there are any.
+
+    ``projection`` is the local plane when the points came as longitude and latitude: it leads back to degrees.
+    """
+
+    positions: Floats
+    weights: Floats | None = None
+    ids: Sequence[str] | None = None
+    projection: Projection | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "positions", checked_positions(self.positions))
+        object.__setattr__(self, "weights", checked_weights(self.weights, len(self)))
+        if self.ids is not None:
+            object.__setattr__(self, "ids", tuple(map(str, self.ids)))
+            if len(self.ids) != len(self):
+                raise InputError(f"{len(self)} points need as many ids, not {len(self.ids)}")
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def __repr__(self) -> str:
+        extras = [name for name in ("weights", "ids", "projection") if getattr(self, name) is not None]
+        return f"Points({len(self)} in {self.positions.shape[1]}-D{', with ' + listed(extras) if extras else ''})"
+
+    @property
+    def degrees(self) -> Floats:
+        """Positions with longitude and latitude in degrees instead of metres."""
+        if self.projection is None:
+            raise InputError("these points have no projection: they were not read from longitude and latitude")
+        return np.hstack([self.projection.to_degrees(self.positions[:, :2]), self.positions[:, 2:]])
