@@ -13,18 +13,20 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tricover.errors import TricoverError as TricoverError
+    from tricover.geometry import CellGrid as CellGrid
     from tricover.network import Network as Network
     from tricover.network import build_network as build_network
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "CellGrid": "geometry",
     "Network": "network",
     "TricoverError": "errors",
     "build_network": "network",
 }
 
-__all__ = ["Network", "TricoverError", "build_network"]
+__all__ = ["CellGrid", "Network", "TricoverError", "build_network"]
 
 
 def __getattr__(name: str) -> object:
