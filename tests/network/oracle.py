@@ -5,7 +5,6 @@ Geometry is rational. Sums of distances have 60 digits; sums that agree to 50 ar
 
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from itertools import combinations
 
 
 def determinant(rows):
@@ -26,44 +25,6 @@ def weights(point, corners):
 
 def as_fractions(reference):
     return [tuple(Fraction(x) for x in row) for row in reference.tolist()]
-
-
-def is_extreme(points, i):
-    """Whether point i is a vertex of the hull: not in any simplex or segment or triangle of the others."""
-    others = [p for k, p in enumerate(points) if k != i]
-    return not in_hull(points[i], others)
-
-
-def in_hull(point, others):
-    """Caratheodory: in the hull if and only if in some simplex of at most n+1 of the others."""
-    n = len(point)
-    for size in range(1, n + 2):
-        for corners in combinations(others, size):
-            if in_simplex(point, corners):
-                return True
-    return False
-
-
-def in_simplex(point, corners):
-    """Whether a point is in the hull of affinely independent corners, by solving for its weights exactly."""
-    base, *rest = corners
-    rows = [[c[k] - base[k] for c in rest] + [point[k] - base[k]] for k in range(len(point))]
-    pivots = []
-    for column in range(len(rest)):
-        pivot = next((r for r in range(len(pivots), len(rows)) if rows[r][column] != 0), None)
-        if pivot is None:
-            return False
-        at = len(pivots)
-        rows[at], rows[pivot] = rows[pivot], rows[at]
-        rows[at] = [x / rows[at][column] for x in rows[at]]
-        for r in range(len(rows)):
-            if r != at:
-                rows[r] = [x - rows[r][column] * y for x, y in zip(rows[r], rows[at], strict=True)]
-        pivots.append(column)
-    if any(row[-1] != 0 for row in rows[len(pivots) :]):
-        return False
-    found = [rows[k][-1] for k in range(len(rest))]
-    return all(w >= 0 for w in found) and sum(found) <= 1
 
 
 def total_distance(point, corners):

@@ -11,7 +11,7 @@ from tests.network.formations import formations
 from tests.network.test_structure import fan_of
 from tricover.errors import FormationError, InputError
 
-SOME = settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+SOME = settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 RULES = st.sampled_from(["fermat", "balanced"])
 
 

@@ -1,9 +1,8 @@
-"""Exact signs of orientation determinants, and the error-free arithmetic they stand on.
+"""Exact signs of orientation determinants.
 
 A floating-point filter answers nearly every call. Where rounding could change the sign, the determinant is expanded
-into products of coordinates, each product is split into parts without error (Dekker), and the parts are summed into a
-non-overlapping expansion (Shewchuk), whose largest part has the exact sign. Exact as long as the coordinates of one
-call span less than 90 decades; scaling by powers of two keeps them away from overflow and underflow.
+into products of coordinates and summed without error. Exact as long as the coordinates of one call span less than 90
+decades; scaling by powers of two keeps them away from overflow and underflow.
 """
 
 import math
@@ -11,60 +10,23 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.compiled import inlined, kernel
+from tricover.compiled import kernel
+from tricover.geometry._expansions import add, two_product
 
-__all__ = ["exact_orientation", "orient2d", "orient3d", "two_product", "two_sum"]
+__all__ = ["exact_orientation", "orient2d", "orient3d"]
 
 _FILTER_2D = 3.3306690738754716e-16  # (3 + 16ε)ε with ε = 2⁻⁵³
 _FILTER_3D = 7.771561172376103e-16  # (7 + 56ε)ε
 _UNDERFLOW = 1e-280  # below this the filter's own products may have lost bits
-_SPLITTER = 134217729.0  # 2²⁷ + 1
-
-
-@inlined
-def two_sum(a: float, b: float) -> tuple[float, float]:
-    """a + b as rounded sum and exact remainder."""
-    total = a + b
-    part = total - a
-    return total, (a - (total - part)) + (b - part)
-
-
-@inlined
-def two_product(a: float, b: float) -> tuple[float, float]:
-    """a · b as rounded product and exact remainder."""
-    product = a * b
-    big = _SPLITTER * a
-    a_high = big - (big - a)
-    a_low = a - a_high
-    big = _SPLITTER * b
-    b_high = big - (big - b)
-    b_low = b - b_high
-    return product, a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
 
 
 @kernel
-def _add(expansion: NDArray[np.float64], length: int, value: float) -> int:
-    """Add a value to an expansion of ``length`` parts without error; returns the new length."""
-    carry = value
-    kept = 0
-    for part in range(length):
-        carry, rest = two_sum(carry, expansion[part])
-        if rest != 0.0:
-            expansion[kept] = rest
-            kept += 1
-    if carry != 0.0 or kept == 0:
-        expansion[kept] = carry
-        kept += 1
-    return kept
-
-
-@kernel
-def _add_product(expansion: NDArray[np.float64], length: int, a: float, b: float, c: float) -> int:
+def _add_triple(expansion: NDArray[np.float64], length: int, a: float, b: float, c: float) -> int:
     high, low = two_product(a, b)
     for part in (low, high):
         product, rest = two_product(part, c)
-        length = _add(expansion, length, rest)
-        length = _add(expansion, length, product)
+        length = add(expansion, length, rest)
+        length = add(expansion, length, product)
     return length
 
 
@@ -97,8 +59,8 @@ def exact_orientation(points: NDArray[np.float64]) -> float:
         for first in range(3):
             second, third = (first + 1) % 3, (first + 2) % 3
             a = sign * rows[0, first]
-            length = _add_product(expansion, length, a, rows[1, second], rows[2, third])
-            length = _add_product(expansion, length, -a, rows[1, third], rows[2, second])
+            length = _add_triple(expansion, length, a, rows[1, second], rows[2, third])
+            length = _add_triple(expansion, length, -a, rows[1, third], rows[2, second])
     return float(expansion[length - 1])
 
 
@@ -110,7 +72,7 @@ def _exact_2d(ax: float, ay: float, bx: float, by: float, cx: float, cy: float) 
     return exact_orientation(points)
 
 
-@inlined
+@kernel
 def orient2d(ax: float, ay: float, bx: float, by: float, cx: float, cy: float) -> float:
     """Twice the signed area of triangle abc: positive if counter-clockwise. The sign is exact, the size is not."""
     left = (ax - cx) * (by - cy)

@@ -31,7 +31,6 @@ Axes = tuple[int, ...]
 _FILTER = 8e-16  # covers the rounding of planar and spatial determinants
 _UNDERFLOW = 1e-280
 _UNSURE = 8  # added to a label that rounding could have changed
-_PRECISE = 2.0**-36  # how much finer than floats the double-double scores are
 
 
 @kernel
@@ -225,67 +224,16 @@ def place(
 
 
 @kernel
-def _score(
-    axes: Axes, rule: int, places: Floats, start: int, stop: int, corners: Floats, state: Floats, scores: Floats
-) -> float:
-    if rule == 0:
-        return fermat.score(axes, places, start, stop, corners, state, scores)
-    return balanced.score(axes, places, start, stop, corners, state, scores)
-
-
-@kernel
-def _precise(axes: Axes, rule: int, places: Floats, i: int, corners: Floats, state: Floats) -> tuple[float, float]:
-    if rule == 0:
-        return fermat.precise(axes, places, i, corners, state)
-    return balanced.precise(axes, places, i, corners, state)
-
-
-@kernel
-def _first_of_rivals(
-    axes: Axes,
-    rule: int,
-    ids: Ints,
-    places: Floats,
-    start: int,
-    stop: int,
-    corners: Floats,
-    state: Floats,
-    scores: Floats,
-    best: int,
-    slack: float,
-) -> int:
-    """The least by precise scores among the living within ``slack`` of the best; of equal ones the first."""
-    limit = scores[best] + slack
-    least, least_low = np.inf, 0.0
-    for i in range(start, stop):
-        if scores[i] <= limit and ids[i] >= 0:
-            high, low = _precise(axes, rule, places, i, corners, state)
-            if high < least or (high == least and low < least_low):
-                least, least_low = high, low
-    for i in range(start, stop):
-        if scores[i] <= limit and ids[i] >= 0:
-            high, low = _precise(axes, rule, places, i, corners, state)
-            if (high - least) + (low - least_low) <= _PRECISE * slack:
-                return i
-    return best
-
-
-@kernel
 def _mentee(
-    axes: Axes,
-    rule: int,
-    ids: Ints,
-    places: Floats,
-    start: int,
-    stop: int,
-    corners: Floats,
-    state: Floats,
-    scores: Floats,
+    axes: Axes, rule: int, ids: Ints, places: Floats, start: int, stop: int, corners: Floats, scores: Floats
 ) -> int:
-    """Position of the living member with the least score; ties, to about 30 digits, go to the lowest index."""
+    """Position of the living member with the least score; ties go to the lowest index."""
     if stop - start == 1 or (rule == 1 and stop - start == 2):  # two members are equally far from their mean
         return start if ids[start] >= 0 else start + 1
-    slack = _score(axes, rule, places, start, stop, corners, state, scores)
+    if rule == 0:
+        slack = fermat.score(axes, places, start, stop, corners, scores)
+    else:
+        slack = balanced.score(axes, places, start, stop, corners, scores)
     best, least, second = -1, np.inf, np.inf
     for i in range(start, stop):
         if scores[i] < second and ids[i] >= 0:
@@ -295,7 +243,16 @@ def _mentee(
                 second = scores[i]
     if second > least + slack:
         return best
-    return _first_of_rivals(axes, rule, ids, places, start, stop, corners, state, scores, best, slack)
+    best = -1
+    for i in range(start, stop):
+        if scores[i] <= least + slack and ids[i] >= 0:
+            if best < 0:
+                best = i
+            elif rule == 0:
+                best = i if fermat.compare(axes, places, start, stop, i, best, corners) < 0.0 else best
+            else:
+                best = i if balanced.compare(axes, places, start, stop, i, best, corners) < 0.0 else best
+    return best
 
 
 @kernel
@@ -320,7 +277,7 @@ def grow(
     ``cells`` (K, n+1) are corner agents, ``spans`` (K, 4) hold start, stop, buffer and layer of each cell.
     """
     n = len(axes)
-    corners, state, sizes = np.empty((n + 1, n)), np.empty((n, 2)), np.empty((3, n + 1), np.int64)
+    corners, sizes = np.empty((n + 1, n)), np.empty((3, n + 1), np.int64)
     planes = np.empty((n + 1, n + 1, 2 * n + 1))
     while waiting > 0 and budget > 0:
         top = waiting - 1
@@ -329,7 +286,7 @@ def grow(
         for k in range(n + 1):
             for axis in range(n):
                 corners[k, axis] = reference[cells[top, k], axis]
-        chosen = _mentee(axes, rule, ids[side], places[side], start, stop, corners, state, scores)
+        chosen = _mentee(axes, rule, ids[side], places[side], start, stop, corners, scores)
         waiting = place(
             axes, reference, ids, places, labels, cells, spans, waiting, chosen, corners, planes, sizes,
             in_neighbors, layer, descendants,

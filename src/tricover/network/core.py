@@ -89,9 +89,9 @@ def _least_total_distance(points: Floats, candidates: Indices, corners: Floats) 
         left, bounds = left[:count], bounds[:count]
         agent = int(left[np.argmin(bounds)]) if count else -1
     rivals = sorted(agent for total, agent in tried if total <= best * _CLOSE)
-    axes = (0,) * points.shape[1]
-    places, nothing = np.ascontiguousarray(points[rivals].T), np.empty((0, 0))
-    totals = [fermat.precise(axes, places, i, corners, nothing) for i in range(len(rivals))]
-    high, low = min(totals)
-    same = [(a - high) + (b - low) <= 2.0**-85 * high for a, b in totals]
-    return rivals[same.index(True)]
+    axes, places = (0,) * points.shape[1], np.ascontiguousarray(points[rivals].T)
+    first = 0
+    for other in range(1, len(rivals)):
+        if fermat.compare(axes, places, 0, len(rivals), other, first, corners) < 0.0:
+            first = other
+    return rivals[first]

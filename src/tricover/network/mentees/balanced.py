@@ -6,7 +6,7 @@ as that facet is large. The common divisor does not change the order and is left
 next to the obtuse corner of a thin triangle and peels them off one by one, so that depth grows like √N; this one
 splits every cell about evenly and depth grows like log₃N, with the same guarantees.
 
-The interface is described in ``fermat``; ``state`` holds the mean relative to corner 0, as double-doubles.
+The interface is described in ``fermat``.
 """
 
 import math
@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.compiled import kernel
-from tricover.geometry import _doubles as dd
-from tricover.geometry._predicates import two_sum
+from tricover.geometry._expansions import ROOM, add, add_product, compress, two_sum
 
-__all__ = ["precise", "score"]
+__all__ = ["compare", "score"]
 
 Floats = NDArray[np.float64]
 Axes = tuple[int, ...]
@@ -27,87 +26,93 @@ _ROUNDING = 2.0**-45  # of a normal times the cell's size: differences, products
 
 
 @kernel
-def _mean(axes: Axes, places: Floats, start: int, stop: int, corners: Floats, state: Floats) -> None:
-    for axis in range(len(axes)):
+def _normal(axes: Axes, corners: Floats, k: int, axis: int, normal: Floats) -> int:
+    """One coordinate of N_k as an expansion, from the sides around the corner after k; its sign does not matter."""
+    n = len(axes)
+    base, a = corners[(k + 1) % (n + 1)], corners[(k + 2) % (n + 1)]
+    if n == 2:
+        normal[1], normal[0] = two_sum(a[1 - axis], -base[1 - axis])
+        if axis == 1:
+            normal[0], normal[1] = -normal[0], -normal[1]
+        return 2
+    b = corners[(k + 3) % (n + 1)]
+    u, v = (axis + 1) % n, (axis + 2) % n
+    sides = np.empty((4, 2))
+    sides[0, 1], sides[0, 0] = two_sum(a[u], -base[u])
+    sides[1, 1], sides[1, 0] = two_sum(b[v], -base[v])
+    sides[2, 1], sides[2, 0] = two_sum(a[v], -base[v])
+    sides[3, 1], sides[3, 0] = two_sum(b[u], -base[u])
+    length = add_product(normal, 0, sides[0], 2, sides[1], 2, 1.0)
+    return add_product(normal, length, sides[2], 2, sides[3], 2, -1.0)
+
+
+@kernel
+def score(axes: Axes, places: Floats, start: int, stop: int, corners: Floats, scores: Floats) -> float:
+    """Barycentric distance to the mean, times the determinant of the cell, for each member."""
+    n = len(axes)
+    mean, normals, parts = np.empty(n), np.empty((n + 1, n)), np.empty(64)
+    size, longest = 0.0, 0.0
+    for axis in range(n):
         row, origin = places[axis], corners[0, axis]
         total, rest = 0.0, 0.0
         for i in range(start, stop):
-            side, side_low = two_sum(row[i], -origin)
-            total, total_low = two_sum(total, side)
-            rest += total_low + side_low
-        state[axis, 0], state[axis, 1] = dd.divide(total, rest, float(stop - start))
-
-
-@kernel
-def _normal(axes: Axes, corners: Floats, k: int, axis: int) -> tuple[float, float]:
-    """One coordinate of N_k as a double-double, from the sides around the corner after k; its sign does not matter."""
-    base = corners[(k + 1) % (len(axes) + 1)]
-    a = corners[(k + 2) % (len(axes) + 1)]
-    if len(axes) == 2:
-        high, low = two_sum(a[1 - axis], -base[1 - axis])
-        return (high, low) if axis == 0 else (-high, -low)
-    b = corners[(k + 3) % 4]
-    u, v = (axis + 1) % 3, (axis + 2) % 3
-    au, au_low = two_sum(a[u], -base[u])
-    av, av_low = two_sum(a[v], -base[v])
-    bu, bu_low = two_sum(b[u], -base[u])
-    bv, bv_low = two_sum(b[v], -base[v])
-    left, left_low = dd.multiply(au, au_low, bv, bv_low)
-    right, right_low = dd.multiply(av, av_low, bu, bu_low)
-    return dd.subtract(left, left_low, right, right_low)
-
-
-@kernel
-def score(axes: Axes, places: Floats, start: int, stop: int, corners: Floats, state: Floats, scores: Floats) -> float:
-    """Barycentric distance to the mean, times the determinant of the cell, for each member."""
-    _mean(axes, places, start, stop, corners, state)
-    size, longest = 0.0, 0.0
-    for k in range(len(axes) + 1):
+            total, low = two_sum(total, row[i] - origin)
+            rest += low
+        mean[axis] = (total + rest) / (stop - start)
+    for k in range(n + 1):
         length = 0.0
-        for axis in range(len(axes)):
+        for axis in range(n):
+            normals[k, axis] = parts[_normal(axes, corners, k, axis, parts) - 1]
+            length += abs(normals[k, axis])
             size = max(size, abs(corners[k, axis] - corners[0, axis]))
-            length += abs(_normal(axes, corners, k, axis)[0])
         longest = max(longest, length)
-    if len(axes) == 2:
+    if n == 2:
         xs, ys = places[0], places[1]
-        ox, oy, mx, my = corners[0, 0], corners[0, 1], state[0, 0], state[1, 0]
-        ax, ay = corners[1, 0] - ox, corners[1, 1] - oy
-        bx, by = corners[2, 0] - ox, corners[2, 1] - oy
+        ox, oy, mx, my = corners[0, 0], corners[0, 1], mean[0], mean[1]
+        ax, ay, bx, by = normals[0, 0], normals[0, 1], normals[1, 0], normals[1, 1]
+        cx, cy = normals[2, 0], normals[2, 1]
         for i in range(start, stop):
             x, y = (xs[i] - ox) - mx, (ys[i] - oy) - my
-            a, b, c = x * ay - y * ax, x * by - y * bx, x * (by - ay) - y * (bx - ax)
+            a, b, c = ax * x + ay * y, bx * x + by * y, cx * x + cy * y
             scores[i] = math.sqrt(a * a + b * b + c * c)
     else:
         for i in range(start, stop):
-            scores[i] = 0.0
-        for k in range(len(axes) + 1):
-            normal_x, normal_y, normal_z = (
-                _normal(axes, corners, k, 0)[0],
-                _normal(axes, corners, k, 1)[0],
-                _normal(axes, corners, k, 2)[0],
-            )
-            for i in range(start, stop):
-                part = normal_x * ((places[0, i] - corners[0, 0]) - state[0, 0])
-                part += normal_y * ((places[1, i] - corners[0, 1]) - state[1, 0])
-                part += normal_z * ((places[2, i] - corners[0, 2]) - state[2, 0])
-                scores[i] += part * part
-        for i in range(start, stop):
-            scores[i] = math.sqrt(scores[i])
+            square = 0.0
+            for k in range(n + 1):
+                part = 0.0
+                for axis in range(n):
+                    part += normals[k, axis] * ((places[axis, i] - corners[0, axis]) - mean[axis])
+                square += part * part
+            scores[i] = math.sqrt(square)
     return _ROUNDING * longest * size
 
 
 @kernel
-def precise(axes: Axes, places: Floats, i: int, corners: Floats, state: Floats) -> tuple[float, float]:
-    """The same for member i alone, to about 30 digits of the cell's size."""
-    total, total_low = 0.0, 0.0
-    for k in range(len(axes) + 1):
-        part, part_low = 0.0, 0.0
-        for axis in range(len(axes)):
-            side, side_low = two_sum(places[axis, i], -corners[0, axis])
-            side, side_low = dd.subtract(side, side_low, state[axis, 0], state[axis, 1])
-            normal, normal_low = _normal(axes, corners, k, axis)
-            term, term_low = dd.multiply(side, side_low, normal, normal_low)
-            part, part_low = dd.add(part, part_low, term, term_low)
-        square, square_low = dd.multiply(part, part_low, part, part_low)
-        total, total_low = dd.add(total, total_low, square, square_low)
-    return dd.root(total, total_low)
+def compare(axes: Axes, places: Floats, start: int, stop: int, i: int, j: int, corners: Floats) -> float:
+    """Exact sign of score(i) - score(j).
+
+    With c members of sum s, and x and y the two places, the squares differ by
+
+        Σ_k (N_k·(x - y)) (N_k·(c(x + y) - 2s)) / c.
+    """
+    n = len(axes)
+    count = np.full(1, float(stop - start))
+    total, near, far, normal = np.empty(ROOM), np.empty(ROOM), np.empty(ROOM), np.empty(ROOM)
+    apart, beyond, lengths = np.empty((n, 2)), np.empty((n, ROOM)), np.zeros(n, np.int64)
+    for axis in range(n):
+        x, y = places[axis, i], places[axis, j]
+        apart[axis, 1], apart[axis, 0] = two_sum(x, -y)
+        near[1], near[0] = two_sum(x, y)
+        length = add_product(beyond[axis], 0, near, 2, count, 1, 1.0)
+        for member in range(start, stop):
+            length = add(beyond[axis], length, -2.0 * places[axis, member])
+        lengths[axis] = compress(beyond[axis], length)
+    length = 0
+    for k in range(n + 1):
+        near_length, far_length = 0, 0
+        for axis in range(n):
+            normal_length = _normal(axes, corners, k, axis, normal)
+            near_length = add_product(near, near_length, normal, normal_length, apart[axis], 2, 1.0)
+            far_length = add_product(far, far_length, normal, normal_length, beyond[axis], lengths[axis], 1.0)
+        length = add_product(total, length, near, near_length, far, far_length, 1.0)
+    return float(total[length - 1])

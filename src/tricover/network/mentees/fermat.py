@@ -2,9 +2,8 @@
 
 It is named for Fermat's point. A compiled rule has two functions:
 
-``score``    scores all members in floating point, leaves in ``state`` (n, 2) what ``precise`` needs of the cell,
-             and returns how far apart two scores must be to be told apart
-``precise``  scores one member as a double-double, for members that ``score`` could not tell apart
+``score``    scores all members in floating point, and returns how far apart two scores must be to be told apart
+``compare``  the exact order of two members that ``score`` could not tell apart
 
 ``axes`` is a tuple of length n, known to the compiler; ``places`` (n, S) are the members' coordinates, start … stop the
 cell's slice of them, ``corners`` (n+1, n) the cell. Loops in the plane are written out: the compiler then makes
@@ -17,19 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.compiled import kernel
-from tricover.geometry import _doubles as dd
-from tricover.geometry._predicates import two_sum
+from tricover.geometry._expansions import ROOM, add_product, add_root, two_sum
 
-__all__ = ["precise", "score"]
+__all__ = ["compare", "score"]
 
 Floats = NDArray[np.float64]
 Axes = tuple[int, ...]
 
 _ROUNDING = 2.0**-47  # of a sum of three or four distances: seven roundings of 2⁻⁵³, twice, generously
+_DIGITS = 2.0**-200
 
 
 @kernel
-def score(axes: Axes, places: Floats, start: int, stop: int, corners: Floats, state: Floats, scores: Floats) -> float:
+def score(axes: Axes, places: Floats, start: int, stop: int, corners: Floats, scores: Floats) -> float:
     """Sum of distances to the corners, for each member."""
     if len(axes) == 2:
         xs, ys = places[0], places[1]
@@ -61,15 +60,16 @@ def score(axes: Axes, places: Floats, start: int, stop: int, corners: Floats, st
 
 
 @kernel
-def precise(axes: Axes, places: Floats, i: int, corners: Floats, state: Floats) -> tuple[float, float]:
-    """Sum of distances to the corners of member i, to about 30 digits."""
-    total, total_low = 0.0, 0.0
-    for k in range(len(corners)):
-        square, square_low = 0.0, 0.0
-        for axis in range(len(axes)):
-            side, side_low = two_sum(places[axis, i], -corners[k, axis])
-            part, part_low = dd.multiply(side, side_low, side, side_low)
-            square, square_low = dd.add(square, square_low, part, part_low)
-        distance, distance_low = dd.root(square, square_low)
-        total, total_low = dd.add(total, total_low, distance, distance_low)
-    return total, total_low
+def compare(axes: Axes, places: Floats, start: int, stop: int, i: int, j: int, corners: Floats) -> float:
+    """Sign of score(i) - score(j), to 60 digits: sums of roots that agree so far are equal."""
+    total, square, side = np.empty(ROOM), np.empty(ROOM), np.empty(2)
+    length, size = 0, 0.0
+    for which in range(2):
+        for k in range(len(corners)):
+            square_length = 0
+            for axis in range(len(axes)):
+                side[1], side[0] = two_sum(places[axis, i if which == 0 else j], -corners[k, axis])
+                square_length = add_product(square, square_length, side, 2, side, 2, 1.0)
+            length = add_root(total, length, square, square_length, 1.0 if which == 0 else -1.0)
+            size += math.sqrt(square[square_length - 1])
+    return 0.0 if abs(total[length - 1]) <= _DIGITS * size else float(total[length - 1])
