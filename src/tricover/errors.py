@@ -11,7 +11,7 @@ A message names the culprit and the remedy, on one line.
 
 from collections.abc import Iterable
 
-__all__ = ["FileFormatError", "FormationError", "InputError", "MissingExtraError", "TricoverError", "listed"]
+__all__ = ["FileFormatError", "FormationError", "InputError", "MissingExtraError", "TricoverError", "agents", "listed"]
 
 
 class TricoverError(Exception):
@@ -46,3 +46,13 @@ def listed(items: Iterable[object], most: int = 6) -> str:
     if len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most} more"
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def agents(indices: Iterable[object]) -> str:
+    """Name agents in a message.
+
+    >>> agents([4]), agents([4, 17])
+    ('agent 4', 'agents 4 and 17')
+    """
+    names = list(indices)
+    return f"agent{'s' if len(names) > 1 else ''} {listed(names)}"

@@ -120,9 +120,9 @@ def test_repair_at_scale_equals_building_anew():
 
 def test_errors_name_the_agents():
     network = tc.build_network(np.random.default_rng(2).random((12, 2)))
-    with pytest.raises(InputError, match="agent 12 is not on the roster: agents are numbered 0 to 11"):
+    with pytest.raises(InputError, match="there is no agent 12: agents are numbered 0 to 11"):
         network.without([3, 12])
-    with pytest.raises(InputError, match="agent 5 is lost already"):
+    with pytest.raises(InputError, match="already lost: agent 5"):
         network.without([5]).without([5])
     with pytest.raises(InputError, match=r"shape \(K, 2\), not \(1, 3\)"):
         network.with_agents([[1, 2, 3]])

@@ -29,7 +29,7 @@ def as_choice(core: int | ArrayLike | None, count: int, n: int) -> Choice:
     given = np.asarray(core)
     if given.shape == () and given.dtype.kind in "iu":
         if not 0 <= int(given) < count:
-            raise InputError(f"core agent {given} is not on the roster: agents are numbered 0 to {count - 1}")
+            raise InputError(f"there is no agent {given} to be the core: agents are numbered 0 to {count - 1}")
         return int(given)
     if given.shape == (n,) and given.dtype.kind in "iuf" and np.isfinite(given).all():
         return tuple(float(x) for x in given)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.errors import FileFormatError, TricoverError, listed
+from tricover.errors import FileFormatError, TricoverError, agents
 from tricover.network.core import as_choice
 from tricover.network.roster import agent_indices, as_roster
 from tricover.network.structure import count_descendants, parents_and_slots
@@ -117,7 +117,7 @@ def _checked(data: Mapping[str, Any]) -> dict[str, Any]:
     except (TypeError, ValueError) as error:
         raise error if isinstance(error, TricoverError) else FileFormatError(f"broken network file: {error}") from None
     _refuse(
-        np.setxor1d(np.append(boundary, core), np.flatnonzero(layer == 0)), "stands in layer 0 but is no anchor, or not"
+        np.setxor1d(np.append(boundary, core), np.flatnonzero(layer == 0)), "layer 0 must be the boundary and the core"
     )
     _check_cells(in_neighbors, layer, core)
     return {
@@ -140,21 +140,21 @@ def _integers(values: Any, shape: tuple[int, ...], name: str, count: int) -> NDA
 
 
 def _check_cells(in_neighbors: NDArray[np.int32], layer: NDArray[np.int32], core: int) -> None:
-    agents = np.arange(len(layer))
+    everybody = np.arange(len(layer))
     is_follower = layer > 0
-    _refuse(agents[~is_follower & (in_neighbors >= 0).any(axis=1)], "is no follower but has in-neighbours")
-    _refuse(agents[is_follower & (in_neighbors < 0).any(axis=1)], "is a follower that lacks in-neighbours")
+    _refuse(everybody[~is_follower & (in_neighbors >= 0).any(axis=1)], "in-neighbours without being a follower")
+    _refuse(everybody[is_follower & (in_neighbors < 0).any(axis=1)], "a follower without in-neighbours")
     above = layer[in_neighbors].max(axis=1)
-    _refuse(agents[is_follower & (above != layer - 1)], "has no in-neighbour in the layer just above its own")
+    _refuse(everybody[is_follower & (above != layer - 1)], "no in-neighbour in the layer just above")
     in_first = (layer != 1) | (in_neighbors == core).any(axis=1)
-    _refuse(agents[~in_first], "is in layer 1 but does not listen to the core")
+    _refuse(everybody[~in_first], "in layer 1 without listening to the core")
     parents, slots = parents_and_slots(in_neighbors, layer)
     deep = np.flatnonzero(parents >= 0)
     expected = in_neighbors[parents[deep]]
     expected[np.arange(len(deep)), slots[deep]] = parents[deep]
-    _refuse(deep[(expected != in_neighbors[deep]).any(axis=1)], "is not in a child cell of its highest in-neighbour")
+    _refuse(deep[(expected != in_neighbors[deep]).any(axis=1)], "not in a child cell of the highest in-neighbour")
 
 
-def _refuse(agents: NDArray[np.integer], fault: str) -> None:
-    if agents.size:
-        raise FileFormatError(f"not a consistent network: agent {listed(agents)} {fault}")
+def _refuse(culprits: NDArray[np.integer], fault: str) -> None:
+    if culprits.size:
+        raise FileFormatError(f"not a consistent network: {fault}: {agents(culprits)}")

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tricover.errors import InputError, listed
+from tricover.errors import InputError
+from tricover.errors import agents as agent_names
 from tricover.network import interchange, notebook
 from tricover.network.core import Choice, as_choice
 from tricover.network.mentees import RULES, MenteeRule
@@ -152,7 +153,7 @@ class Network:
         lost = agent_indices(agents, len(self))
         gone = lost[self.layer[lost] < 0]
         if gone.size:
-            raise InputError(f"agent {listed(gone)} is lost already")
+            raise InputError(f"already lost: {agent_names(gone)}")
         alive = self.layer >= 0
         alive[lost] = False
         before = Structure(self.boundary, self.core, self.in_neighbors, self.layer, self.descendants)

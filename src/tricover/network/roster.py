@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tricover.errors import FormationError, InputError, listed
+from tricover.errors import FormationError, InputError, agents, listed
 
 __all__ = ["agent_indices", "as_roster", "scaled"]
 
@@ -26,9 +26,7 @@ def as_roster(reference: ArrayLike) -> Floats:
     broken = np.flatnonzero(~np.isfinite(points).all(axis=1))
     if broken.size:
         where = tuple(points[broken[0]].tolist())
-        raise FormationError(
-            f"agent {listed(broken)} has a position that is not finite, first {where}: give real numbers"
-        )
+        raise FormationError(f"{agents(broken)} must have finite coordinates, not {where}")
     count, n = points.shape
     if count < n + 2:
         raise FormationError(
@@ -49,7 +47,7 @@ def _refuse_coincident(points: Floats) -> None:
     same = np.flatnonzero((places[order[1:]] == places[order[:-1]]).all(axis=1))
     if same.size:
         first, second = sorted(order[same[0] : same[0] + 2].tolist())
-        more = f" ({same.size - 1} more such pairs)" if same.size > 1 else ""
+        more = f" (and {same.size - 1} more)" if same.size > 1 else ""
         where = tuple(points[first].tolist())
         raise FormationError(f"agents {first} and {second} stand at the same point {where}{more}: move or drop one")
 
@@ -62,12 +60,12 @@ def scaled(points: Floats) -> Floats:
     return places
 
 
-def agent_indices(agents: ArrayLike, count: int) -> NDArray[np.int64]:
+def agent_indices(indices: ArrayLike, count: int) -> NDArray[np.int64]:
     """Agent indices as a sorted array without repeats; one that is not on the roster is an error."""
-    given = np.atleast_1d(np.asarray(agents))
+    given = np.atleast_1d(np.asarray(indices))
     if given.size and (given.ndim != 1 or given.dtype.kind not in "iu"):
-        raise InputError(f"agents must be a list of whole numbers, not {agents!r}")
+        raise InputError(f"agents must be a list of whole numbers, not {indices!r}")
     unknown = given[(given < 0) | (given >= count)]
     if unknown.size:
-        raise InputError(f"agent {listed(unknown)} is not on the roster: agents are numbered 0 to {count - 1}")
+        raise InputError(f"there is no agent {listed(unknown)}: agents are numbered 0 to {count - 1}")
     return np.unique(given).astype(np.int64)
