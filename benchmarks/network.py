@@ -1,0 +1,51 @@
+"""Building the network beside SciPy's Delaunay triangulation of the same points: both structure a million points."""
+
+import math
+import tracemalloc
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.spatial import Delaunay
+
+import tricover as tc
+from benchmarks.compare import Row, best_of, span
+
+AGENTS = 1_000_000
+
+
+def rows() -> Iterator[Row]:
+    points = np.random.default_rng(0).random((4 * AGENTS, 2))
+    team = points[:AGENTS]
+    for rule in ("fermat", "balanced"):
+        tc.build_network(points[:1000], mentee=rule)  # compile
+    fermat, balanced, delaunay, larger = best_of(
+        lambda: tc.build_network(team, mentee="fermat"),
+        lambda: tc.build_network(team, mentee="balanced"),
+        lambda: Delaunay(team),
+        lambda: tc.build_network(points, mentee="balanced"),
+        goes=3,
+    )
+    peer = f"{span(delaunay)} Delaunay"
+    yield Row("network of 10⁶ agents, fermat", span(fermat), peer, delaunay / fermat, 5)
+    yield Row("network of 10⁶ agents, balanced", span(balanced), peer, delaunay / balanced, 10)
+    yield Row(
+        "4·10⁶ agents over 10⁶, balanced", span(larger), f"{span(balanced)} for 10⁶", larger / balanced, 5, at_most=True
+    )
+    yield memory(team)
+    yield depth(points[:100_000])
+
+
+def memory(team: np.ndarray) -> Row:
+    tracemalloc.start()
+    network = tc.build_network(team, mentee="balanced")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    per_agent = peak / len(network)
+    return Row("peak memory per agent", f"{per_agent:.0f} bytes", "", per_agent, 200, at_most=True)
+
+
+def depth(team: np.ndarray) -> Row:
+    ours, papers = (tc.build_network(team, mentee=rule).depth for rule in ("balanced", "fermat"))
+    bound = 1.35 * math.log(len(team), 3) + 3
+    note = f"fermat over balanced is {papers / ours:.3g}"
+    return Row("layers for 10⁵ agents, balanced", f"{ours}", f"{papers} fermat", ours, round(bound, 1), True, note)
