@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from tricover.compiled import kernel
 from tricover.geometry._predicates import orient2d, orient3d
 
-__all__ = ["extremes", "find_cones", "flat_cells", "keep_inside", "monotone_chain", "quickhull", "strictly_inside"]
+__all__ = ["extremes", "find_cones", "flat_cells", "keep_inside", "monotone_chain", "strictly_inside"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -62,131 +62,6 @@ def monotone_chain(points: Floats, order: NDArray[np.int64]) -> NDArray[np.int64
             hull[size] = i
             size += 1
     return hull[: size - 1]
-
-
-@kernel
-def _side(points: Floats, facet: Ints, i: int) -> float:
-    """Positive if point i is on the inner side of the facet, negative if outside, zero on its plane."""
-    return orient3d(points[facet[0]], points[facet[1]], points[facet[2]], points[i])
-
-
-@kernel
-def _longer(array: Ints, length: int) -> Ints:
-    """The same rows with room for at least ``length`` of them."""
-    if length <= len(array):
-        return array
-    grown = np.empty((2 * length, array.shape[1]), np.int32)
-    grown[: len(array)] = array
-    return grown
-
-
-@kernel
-def quickhull(points: Floats, first: Ints) -> Ints:
-    """Facets (F, 3) of the convex hull of points in space, from a first tetrahedron with positive orientation.
-
-    Exact: a facet is removed when the new point sees it or lies on its plane, so that the vertices are the extreme
-    points alone and no facet is flat. Why this is safe: moving the new point outwards by a hair makes it see exactly
-    the facets that it saw weakly, so what is removed is a disc. Corners of a facet turn so that the hull is on its
-    inner side.
-    """
-    facets = np.empty((64, 3), np.int32)
-    across = np.empty((64, 3), np.int32)  # across[f, k]: the facet behind the edge opposite corner k
-    heads = np.full((64, 1), -1, np.int32)  # first point outside each facet; -2 for a facet that was removed
-    following = np.full(len(points), -1, np.int32)
-    for k in range(4):
-        facets[k] = np.array([first[(k + 1) % 4], first[(k + 2) % 4], first[(k + 3) % 4]], np.int32)
-        if _side(points, facets[k], first[k]) < 0.0:
-            facets[k, 1], facets[k, 2] = facets[k, 2], facets[k, 1]
-        for corner in range(3):
-            for other in range(4):
-                if first[other] == facets[k, corner]:
-                    across[k, corner] = other
-    for i in range(len(points)):
-        for k in range(4):
-            if _side(points, facets[k], i) < 0.0:
-                following[i] = heads[k, 0]
-                heads[k, 0] = i
-                break
-    count = 4
-    seen = np.full((64, 1), -1, np.int32)  # the round in which a facet was last visited, negative if not removed then
-    facet_from = np.full(len(points), -1, np.int32)
-    stack = [np.int32(k) for k in range(4)]
-    rounds = np.int32(0)
-    while len(stack) > 0:
-        start = stack.pop()
-        if heads[start, 0] < 0:
-            continue
-        rounds += np.int32(1)
-        apex = i = heads[start, 0]
-        farthest = 0.0
-        while i >= 0:
-            distance = -_side(points, facets[start], i)
-            if distance > farthest:
-                farthest, apex = distance, i
-            i = following[i]
-        removed = [start]  # then all that the apex sees, on from neighbour to neighbour
-        seen = _longer(seen, count)
-        seen[start, 0] = rounds
-        old_count = count
-        next_up = 0
-        while next_up < len(removed):
-            f = removed[next_up]
-            next_up += 1
-            for k in range(3):
-                g = across[f, k]
-                if seen[g, 0] == rounds:
-                    continue
-                if _side(points, facets[g], apex) <= 0.0:
-                    seen[g, 0] = rounds
-                    removed.append(g)
-        for f in removed:
-            for k in range(3):
-                g = across[f, k]
-                if seen[g, 0] == rounds:
-                    continue
-                facets, across, heads = (
-                    _longer(facets, count + 1),
-                    _longer(across, count + 1),
-                    _longer(heads, count + 1),
-                )
-                u, v = facets[f, (k + 1) % 3], facets[f, (k + 2) % 3]
-                facets[count] = np.array([u, v, apex], np.int32)
-                across[count, 2] = g
-                for slot in range(3):
-                    if across[g, slot] == f and facets[g, slot] != u and facets[g, slot] != v:
-                        across[g, slot] = count
-                heads[count, 0] = -1
-                facet_from[u] = count
-                count += 1
-        for new in range(old_count, count):
-            neighbour = facet_from[facets[new, 1]]
-            across[new, 0] = neighbour
-            across[neighbour, 1] = new
-        seen = _longer(seen, count)
-        for new in range(old_count, count):
-            seen[new, 0] = -1
-        for f in removed:
-            i = heads[f, 0]
-            heads[f, 0] = -2
-            while i >= 0:
-                after = following[i]
-                if i != apex:
-                    for new in range(old_count, count):
-                        if _side(points, facets[new], i) < 0.0:
-                            following[i] = heads[new, 0]
-                            heads[new, 0] = i
-                            break
-                i = after
-        for new in range(old_count, count):
-            if heads[new, 0] >= 0:
-                stack.append(np.int32(new))
-    kept = np.empty((count, 3), np.int32)
-    size = 0
-    for row in range(count):
-        if heads[row, 0] != -2:
-            kept[size] = facets[row]
-            size += 1
-    return kept[:size]
 
 
 @kernel

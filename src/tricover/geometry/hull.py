@@ -22,10 +22,10 @@ from tricover.geometry._kernels import (
     flat_cells,
     keep_inside,
     monotone_chain,
-    quickhull,
     strictly_inside,
 )
 from tricover.geometry._predicates import orient3d
+from tricover.geometry._quickhull import quickhull
 from tricover.threads import ranges, side_by_side
 
 __all__ = ["Hull", "convex_hull", "fan_cones", "inside_hull"]
