@@ -1,0 +1,108 @@
+"""What a vehicle is: a model x[t+1] = f(x[t], u[t]) with an output r[t] = h(x[t]) on the ground (paper, Definition 1).
+
+Anyway output controllability (AOC) asks that from any state there is an input that brings the output into a given
+reach set P, and Assumption 1 that one time step is enough: r[t+1] ∈ P. A vehicle answers with ``drive``: bring the
+output into this reach set within one step of Δt seconds. The output ends where it really ends, which may be a miss
+(see ``landing``).
+
+A vehicle handles a batch of agents of one kind. It holds only constants (a frozen dataclass: limits, gains, wind); what
+changes is the caller's, a plain float64 array of states (agents, state_size), so that a run can be stored and resumed
+to the bit. An agent's new state depends only on its own row of the arguments, never on the batch around it.
+
+Randomness comes in as ``draws`` (agents, 2), uniform in [0, 1), which ``step_draws`` makes from (seed, step, agent) by
+a counter-based generator: nothing has to be remembered between steps, and no order of calls or threads matters.
+"""
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tricover.errors import InputError, listed
+
+__all__ = ["DRAWS", "Vehicle", "goal_points", "placed", "ready", "step_draws"]
+
+Floats = NDArray[np.float64]
+
+DRAWS = 2  # uniform numbers that an agent gets for each step
+
+
+class Vehicle(Protocol):
+    """A kind of vehicle with its limits; all methods work on a batch of agents, one row each, and change nothing."""
+
+    @property
+    def kind(self) -> str:
+        """The name by which ``vehicle`` makes it."""
+
+    @property
+    def state_size(self) -> int:
+        """How many numbers describe one agent."""
+
+    def initial_state(self, positions: ArrayLike) -> Floats:
+        """States (agents, state_size) of agents at rest at positions (agents, 2), in metres."""
+
+    def output(self, states: Floats) -> Floats:
+        """Ground positions (agents, 2) of agents in these states, in metres."""
+
+    def drive(self, states: Floats, reach_sets: Floats, duration: float, draws: Floats) -> Floats:
+        """States after one step of ``duration`` seconds in which each agent makes for its reach set.
+
+        reach_sets (agents, 3, 2) are triangles, or single points (three equal corners); draws (agents, 2) come from
+        ``step_draws``. An agent that cannot get there in time goes as far as it can.
+        """
+
+
+def step_draws(seed: int, step: int, agents: int) -> Floats:
+    """Uniform numbers (agents, 2) in [0, 1) for one step; row i belongs to agent i, however many agents there are.
+
+    The Philox generator is keyed with the seed and its counter set from the step, so the numbers are a function of
+    (seed, step, agent).
+
+    >>> bool((step_draws(7, 3, 5)[:2] == step_draws(7, 3, 2)).all())
+    True
+    """
+    if seed < 0 or step < 0:
+        raise InputError(f"seed and step must be whole numbers from 0 on, not {seed} and {step}")
+    return np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, step, 0])).random((agents, DRAWS))
+
+
+def goal_points(reach_sets: ArrayLike) -> Floats:
+    """Where a vehicle aims: the centroids (agents, 2) of reach sets (agents, 3, 2); a single point is its own centroid.
+
+    >>> goal_points([[[0.0, 0], [3, 0], [0, 3]]]).tolist()
+    [[1.0, 1.0]]
+    """
+    corners = np.asarray(reach_sets, dtype=np.float64)
+    first = corners[..., 0, :]
+    # Differences first: three equal corners give back exactly that point, which a mean of three does not.
+    return np.asarray(first + ((corners[..., 1, :] - first) + (corners[..., 2, :] - first)) / 3)
+
+
+def placed(positions: ArrayLike) -> Floats:
+    """Positions (agents, 2) as a new float64 array; an error names the agents that stand nowhere."""
+    points = np.array(positions, dtype=np.float64)
+    if points.ndim != 2 or points.shape[1] != 2:
+        raise InputError(f"positions must have the shape (agents, 2), not {points.shape}")
+    lost = np.flatnonzero(~np.isfinite(points).all(axis=1))
+    if lost.size:
+        raise InputError(f"agent {listed(lost)} has a position that is not finite")
+    return points
+
+
+def ready(vehicle: Vehicle, states: ArrayLike, reach_sets: ArrayLike, duration: float) -> tuple[Floats, Floats]:
+    """States and reach sets as float64 arrays, checked before a drive; an error names the agent or the duration."""
+    rows, corners = np.asarray(states, dtype=np.float64), np.asarray(reach_sets, dtype=np.float64)
+    if rows.ndim != 2 or rows.shape[1] != vehicle.state_size:
+        raise InputError(
+            f"states of {vehicle.kind} must have the shape (agents, {vehicle.state_size}), not {rows.shape}"
+        )
+    if corners.shape != (len(rows), 3, 2):
+        raise InputError(
+            f"reach sets of {len(rows)} agents must have the shape ({len(rows)}, 3, 2), not {corners.shape}"
+        )
+    if not (np.isfinite(duration) and duration > 0):
+        raise InputError(f"duration must be a positive number of seconds, not {duration}")
+    lost = np.flatnonzero(~(np.isfinite(rows).all(axis=1) & np.isfinite(corners).all(axis=(1, 2))))
+    if lost.size:
+        raise InputError(f"agent {listed(lost)} has a state or a reach set that is not finite")
+    return rows, corners

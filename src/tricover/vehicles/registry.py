@@ -1,0 +1,46 @@
+"""Vehicles by name: ``vehicle(kind, **settings)`` makes one, ``settings`` gives back what made it."""
+
+from dataclasses import asdict, fields
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any, cast
+
+from tricover.errors import InputError, listed
+from tricover.vehicles.protocol import Vehicle
+
+__all__ = ["KINDS", "settings", "vehicle"]
+
+# The module and the class of each kind; loaded when first asked for.
+KINDS = {
+    "exact": ("exact", "Exact"),
+    "anywhere": ("anywhere", "Anywhere"),
+}
+
+
+def _nearest(name: str, names: list[str]) -> str:
+    close = get_close_matches(name, names, n=1, cutoff=0.4)
+    return f"did you mean {close[0]!r}?" if close else f"known: {listed(names, most=20)}" if names else "it takes none"
+
+
+def vehicle(kind: str, **settings: Any) -> Vehicle:
+    """Make a vehicle of a kind; settings are the fields of its class, in SI units.
+
+    >>> vehicle("exact")
+    Exact()
+    """
+    if kind not in KINDS:
+        raise InputError(f"unknown vehicle kind {kind!r}; {_nearest(kind, list(KINDS))}")
+    home, name = KINDS[kind]
+    maker = getattr(import_module(f"tricover.vehicles.{home}"), name)
+    known = [field.name for field in fields(maker)]
+    for key in settings:
+        if key not in known:
+            raise InputError(f"vehicle {kind!r} has no setting {key!r}; {_nearest(key, known)}")
+    return cast(Vehicle, maker(**settings))
+
+
+def settings(vehicle: Vehicle) -> dict[str, Any]:
+    """The kind and the settings from which ``vehicle(**settings)`` makes the same vehicle again."""
+    if vehicle.kind not in KINDS:
+        raise InputError(f"{vehicle.kind!r} is not a kind that can be written down; known: {listed(KINDS, most=20)}")
+    return {"kind": vehicle.kind, **asdict(cast(Any, vehicle))}
