@@ -9,7 +9,7 @@ A reach set without area (a single point, a segment) has only that band.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tricover.geometry import barycentric, flat
+from tricover.geometry import flat, volumes
 from tricover.vehicles.protocol import Floats
 
 __all__ = ["edge_distances", "inside"]
@@ -41,6 +41,9 @@ def inside(outputs: ArrayLike, reach_sets: ArrayLike, tolerance: float = 0.0) ->
     points, corners = np.asarray(outputs, dtype=np.float64), np.asarray(reach_sets, dtype=np.float64)
     largest = np.maximum(np.abs(points).max(axis=-1), np.abs(corners).max(axis=(-1, -2)))
     hit = np.asarray(edge_distances(points, corners) <= tolerance + ROUNDING * largest)
-    solid = ~flat(corners)
-    hit[solid] |= (barycentric(points[solid], corners[solid]) >= 0).all(axis=-1)
-    return hit
+    # The signs of the barycentric coordinates: each corner in turn is replaced by the point.
+    others = np.stack([np.roll(corners, -1, axis=-2), np.roll(corners, -2, axis=-2)], axis=-2)
+    parts = volumes(
+        np.concatenate([others, np.broadcast_to(points[..., None, None, :], others[..., :1, :].shape)], axis=-2)
+    )
+    return hit | ~flat(corners) & ((parts >= 0).all(axis=-1) | (parts <= 0).all(axis=-1))

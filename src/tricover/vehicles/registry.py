@@ -14,6 +14,9 @@ __all__ = ["KINDS", "settings", "vehicle"]
 KINDS = {
     "exact": ("exact", "Exact"),
     "anywhere": ("anywhere", "Anywhere"),
+    "double-integrator": ("double_integrator", "DoubleIntegrator"),
+    "unicycle": ("unicycle", "Unicycle"),
+    "quadrotor": ("quadrotor", "Quadrotor"),
 }
 
 
