@@ -17,6 +17,7 @@ KINDS = {
     "double-integrator": ("double_integrator", "DoubleIntegrator"),
     "unicycle": ("unicycle", "Unicycle"),
     "quadrotor": ("quadrotor", "Quadrotor"),
+    "rotorpy": ("rotorpy", "RotorPy"),
 }
 
 
