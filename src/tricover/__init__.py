@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from tricover.geometry import CellGrid as CellGrid
     from tricover.network import Network as Network
     from tricover.network import build_network as build_network
+    from tricover.vehicles import check_aoc as check_aoc
+    from tricover.vehicles import vehicle as vehicle
 
 __version__ = "0.1.0"
 
@@ -24,9 +26,11 @@ _HOME = {
     "Network": "network",
     "TricoverError": "errors",
     "build_network": "network",
+    "check_aoc": "vehicles",
+    "vehicle": "vehicles",
 }
 
-__all__ = ["CellGrid", "Network", "TricoverError", "build_network"]
+__all__ = ["CellGrid", "Network", "TricoverError", "build_network", "check_aoc", "vehicle"]
 
 
 def __getattr__(name: str) -> object:

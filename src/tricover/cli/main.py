@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 import tricover
+from tricover.cli.aoc import aoc
 from tricover.errors import TricoverError
 
 __all__ = ["app", "main"]
@@ -37,6 +38,9 @@ def _root(
     ] = False,
 ) -> None:
     pass
+
+
+app.command()(aoc)
 
 
 def main() -> None:
