@@ -25,6 +25,7 @@ SIZE = 19  # numbers of a state
 PEAK_SPEED = 15 / 8
 PEAK_ACCELERATION = 10 / sqrt(3)
 PEAK_BRAKING = (224 + 152 * sqrt(19)) / 225
+LEAST_LIFT = GRAVITY / 4  # thrust per mass that is kept up to steer with
 PLANNED = 0.7  # share of a step for the planned motion; the rest is for settling
 
 
@@ -155,9 +156,10 @@ def _steer(state: Floats, wanted: Floats, pilot: Pilot, air: Airframe, R: Floats
     over = max(1.0, hypot(fx, fy) / pilot.sideways)
     fx, fy = fx / over, fy / over
     fz = GRAVITY - pilot.altitude_gain * (state[2] - pilot.altitude) - pilot.climb_gain * state[5]
-    fz = min(max(fz, GRAVITY / 4), 2 * GRAVITY)
+    fz = min(max(fz, LEAST_LIFT), 2 * GRAVITY)
     _columns(state[6], state[7], state[8], state[9], R)
-    thrust = air.mass * (fx * R[0, 2] + fy * R[1, 2] + fz * R[2, 2])
+    # Upside down the wanted thrust is negative; rotors that stand still could not turn the frame over.
+    thrust = air.mass * max(fx * R[0, 2] + fy * R[1, 2] + fz * R[2, 2], LEAST_LIFT)
     size, flank = sqrt(fx * fx + fy * fy + fz * fz), hypot(fz, fy)
     # Wanted attitude: third axis along the force, second across it and the heading, which is kept east.
     D[0, 2], D[1, 2], D[2, 2] = fx / size, fy / size, fz / size

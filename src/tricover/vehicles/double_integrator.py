@@ -112,22 +112,27 @@ class DoubleIntegrator:
 
     def _profiles(self, length: Floats, speeds: Floats) -> tuple[Profile, Profile]:
         """Motions along and across the line to the goal, with the split of the limits that lets both end together."""
+        angles = np.zeros_like(length)  # without a speed across the line, all of the limits go along it
+        rows = np.flatnonzero(speeds[1])
+        angles[rows] = self._balance(length[rows], speeds[:, rows])
+        return self._motions(angles, length, speeds)
+
+    def _motions(self, angles: Floats, length: Floats, speeds: Floats) -> tuple[Profile, Profile]:
+        along, across = np.cos(angles), np.where(speeds[1] == 0, 1.0, np.sin(angles))
+        a, v = self.max_acceleration, self.max_speed
+        return (
+            profile(length, speeds[0], a * along, v * along),
+            profile(np.zeros_like(length), speeds[1], a * across, v * across),
+        )
+
+    def _balance(self, length: Floats, speeds: Floats) -> Floats:
+        """The angle φ at which both motions take equally long, or the nearest that allows the present speeds."""
         ratios = np.clip(np.abs(speeds) / self.max_speed, 0, 1)
-        least, most = np.arcsin(ratios[1]), np.maximum(np.arccos(ratios[0]), np.arcsin(ratios[1]))
-        most[ratios[1] == 0] = 0.0  # nothing to undo across the line: all of the limits go along it
-
-        def motions(angle: Floats) -> tuple[Profile, Profile]:
-            shares = np.cos(angle), np.where(ratios[1] == 0, 1.0, np.sin(angle))
-            return (
-                profile(length, speeds[0], self.max_acceleration * shares[0], self.max_speed * shares[0]),
-                profile(
-                    np.zeros_like(length), speeds[1], self.max_acceleration * shares[1], self.max_speed * shares[1]
-                ),
-            )
-
-        for _ in range(HALVINGS if (least < most).any() else 0):
+        least = np.arcsin(ratios[1])
+        most = np.maximum(np.arccos(ratios[0]), least)
+        for _ in range(HALVINGS):
             middle = (least + most) / 2
-            straight, sideways = motions(middle)
+            straight, sideways = self._motions(middle, length, speeds)
             later = sideways.total > straight.total
             least, most = np.where(later, middle, least), np.where(later, most, middle)
-        return motions(least)
+        return np.asarray(least)

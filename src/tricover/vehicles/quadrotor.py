@@ -10,9 +10,10 @@ with commands c_i held over a control period and kept within the motors' limits.
 
 Controller (Lee, Leok, McClamroch 2010, with an integral term against wind): a wanted acceleration
 ẍ_d - k_p e - k_v ė - k_i ∫e, its sideways part kept below g tan(max_tilt), fixes thrust and attitude, and moments
-J(-k_R e_R - k_Ω Ω) + Ω × JΩ bring the attitude there. It follows a minimum-jerk motion x_d from the present position
-and velocity to rest at the goal point in 0.7 Δt. If that would exceed ``max_speed`` or ``max_acceleration``, the motion
-ends short of the goal, as far along as the limits allow: a miss, from which the next step goes on.
+J(-k_R e_R - k_Ω Ω) + Ω × JΩ bring the attitude there. A quarter of the weight is always lifted, to steer with. It
+follows a minimum-jerk motion x_d from the present position and velocity to rest at the goal point in 0.7 Δt. If that
+would exceed ``max_speed`` or ``max_acceleration``, the motion ends short of the goal, as far along as the limits allow:
+a miss, from which the next step goes on.
 
 Integration: Runge-Kutta of order 4 with one step per control period; the motors' lag is followed in closed form. State:
 see ``_kernels``. Wind is steady; ``gust`` adds, anew for each step, a wind uniform in a disc of that radius.
