@@ -19,7 +19,7 @@ from tricover.vehicles._kernels import minimum_jerk, plan
 from tricover.vehicles.airframes import airframe
 from tricover.vehicles.limits import require_positive, require_vector
 from tricover.vehicles.protocol import Floats, goal_points, ready
-from tricover.vehicles.quadrotor import Quadrotor, flown, hovering
+from tricover.vehicles.quadrotor import Quadrotor, flown, hovering, lost_control
 
 __all__ = ["RotorPy"]
 
@@ -75,11 +75,13 @@ class RotorPy:
     def drive(self, states: Floats, reach_sets: Floats, duration: float, draws: Floats) -> Floats:
         """States after a flight by RotorPy towards the centroids of the reach sets."""
         states, corners = ready(self, states, reach_sets, duration)
-        library = _library(self.airframe)
-        flights = [
-            self._fly(row, goal, duration, *library) for row, goal in zip(states, goal_points(corners), strict=True)
-        ]
-        return flown(self.kind, np.array(flights).reshape(states.shape))
+        library, new = _library(self.airframe), np.empty_like(states)
+        for agent, goal in enumerate(goal_points(corners)):
+            try:
+                new[agent] = self._fly(states[agent], goal, duration, *library)
+            except ValueError as error:  # what SciPy raises inside RotorPy once a number is not finite
+                raise lost_control(self.kind, [agent]) from error
+        return flown(self.kind, new)
 
     def _fly(self, row: Floats, goal: Floats, duration: float, model: Any, controller: Any) -> Floats:
         """One agent's flight: the planned motion sampled at every control period."""
