@@ -3,15 +3,25 @@
     TricoverError            root: catch this one
     ├── InputError           data or a setting that cannot be used as it is
     │   ├── FormationError   reference positions from which no network can be built
-    │   └── FileFormatError  a file that cannot be read or written as asked
+    │   ├── FileFormatError  a file that cannot be read or written as asked
+    │   └── LostControlError vehicles whose motion did not stay finite
     └── MissingExtraError    an optional library is not installed
 
 A message names the culprit and the remedy, on one line.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-__all__ = ["FileFormatError", "FormationError", "InputError", "MissingExtraError", "TricoverError", "agents", "listed"]
+__all__ = [
+    "FileFormatError",
+    "FormationError",
+    "InputError",
+    "LostControlError",
+    "MissingExtraError",
+    "TricoverError",
+    "agents",
+    "listed",
+]
 
 
 class TricoverError(Exception):
@@ -28,6 +38,14 @@ class FormationError(InputError):
 
 class FileFormatError(InputError):
     """A file that cannot be read or written as asked."""
+
+
+class LostControlError(InputError):
+    """Vehicles whose motion did not stay finite; ``agents`` are their rows in the batch that was driven."""
+
+    def __init__(self, kind: str, agents: Sequence[int]) -> None:
+        super().__init__(f"{kind} of agent {listed(agents)} lost control; try less wind or a shorter control period")
+        self.kind, self.agents = kind, agents
 
 
 class MissingExtraError(TricoverError, ImportError):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tricover.errors import InputError
+from tricover.errors import InputError, LostControlError
 from tricover.vehicles import KINDS, Mixed, goal_points, inside, step_draws, vehicle
 from tricover.vehicles import settings as settings_of
 
@@ -183,3 +183,16 @@ def test_a_mixed_team_is_its_parts(scene):
         Mixed(fleet, (0, 2))
     with pytest.raises(InputError, match="2 agents have a vehicle, but 6 positions"):
         Mixed(fleet, (0, 1)).initial_state(positions)
+
+
+def test_a_mixed_team_names_agents_by_their_place_in_the_team(scene):
+    positions, reach_sets = scene
+    mixed = Mixed((vehicle("exact"), vehicle("quadrotor")), (0, 1, 0, 1, 0, 1))
+    states = mixed.initial_state(positions)
+    states[3, 11] = 1e200  # body rates of the second quadrotor
+    with pytest.raises(LostControlError, match="quadrotor of agent 3 lost control") as caught:
+        mixed.drive(states, reach_sets, 0.1, step_draws(1, 0, 6))
+    assert caught.value.agents == [3]
+    states[4, 0] = 2
+    with pytest.raises(InputError, match="agent 4 has a state of none of the 2 vehicles"):
+        mixed.drive(states, reach_sets, 0.1, step_draws(1, 0, 6))

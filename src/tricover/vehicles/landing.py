@@ -39,11 +39,11 @@ def inside(outputs: ArrayLike, reach_sets: ArrayLike, tolerance: float = 0.0) ->
     [True, False]
     """
     points, corners = np.asarray(outputs, dtype=np.float64), np.asarray(reach_sets, dtype=np.float64)
-    largest = np.maximum(np.abs(points).max(axis=-1), np.abs(corners).max(axis=(-1, -2)))
-    hit = np.asarray(edge_distances(points, corners) <= tolerance + ROUNDING * largest)
     # The signs of the barycentric coordinates: each corner in turn is replaced by the point.
-    others = np.stack([np.roll(corners, -1, axis=-2), np.roll(corners, -2, axis=-2)], axis=-2)
-    parts = volumes(
-        np.concatenate([others, np.broadcast_to(points[..., None, None, :], others[..., :1, :].shape)], axis=-2)
-    )
-    return hit | ~flat(corners) & ((parts >= 0).all(axis=-1) | (parts <= 0).all(axis=-1))
+    parts = np.stack([volumes(np.stack([corners[:, k - 2], corners[:, k - 1], points], axis=1)) for k in range(3)])
+    hit = np.asarray(~flat(corners) & ((parts >= 0).all(axis=0) | (parts <= 0).all(axis=0)))
+    near = np.flatnonzero(~hit)
+    points, corners = points[near], corners[near]
+    largest = np.maximum(np.abs(points).max(axis=1), np.abs(corners).max(axis=(1, 2)))
+    hit[near] = edge_distances(points, corners) <= tolerance + ROUNDING * largest
+    return hit

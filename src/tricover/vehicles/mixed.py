@@ -4,14 +4,14 @@ A state row is (which vehicle, that vehicle's state, zeros up to the longest), s
 part of the team, in any order, is a batch, and a stored run needs nothing else to go on.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tricover.errors import InputError, listed
+from tricover.errors import InputError, LostControlError, listed
 from tricover.vehicles.protocol import Floats, Vehicle, placed, ready
 
 __all__ = ["Mixed"]
@@ -27,6 +27,8 @@ class Mixed:
     kind: ClassVar[str] = "mixed"
 
     def __post_init__(self) -> None:
+        if not self.vehicles:
+            raise InputError("a mixed team needs at least one vehicle")
         wrong = [agent for agent, which in enumerate(self.assignment) if not 0 <= which < len(self.vehicles)]
         if wrong:
             raise InputError(
@@ -45,35 +47,32 @@ class Mixed:
             raise InputError(f"{len(self.assignment)} agents have a vehicle, but {len(points)} positions are given")
         states = np.zeros((len(points), self.state_size))
         states[:, 0] = self.assignment
-        return self._by_vehicle(states, lambda vehicle, rows: vehicle.initial_state(points[rows]), states)
+        for vehicle, rows, columns in self._groups(states):
+            states[rows, columns] = vehicle.initial_state(points[rows])
+        return states
 
     def output(self, states: Floats) -> Floats:
         """Ground positions (agents, 2)."""
-        out = np.empty((len(states), 3))
-        return self._by_vehicle(states, lambda vehicle, rows: vehicle.output(self._own(vehicle, states[rows])), out)[
-            :, 1:
-        ]
+        outputs = np.empty((len(states), 2))
+        for vehicle, rows, columns in self._groups(states):
+            outputs[rows] = vehicle.output(states[rows, columns])
+        return outputs
 
     def drive(self, states: Floats, reach_sets: Floats, duration: float, draws: Floats) -> Floats:
         """Each vehicle drives its own agents."""
         states, corners = ready(self, states, reach_sets, duration)
-        return self._by_vehicle(
-            states,
-            lambda vehicle, rows: vehicle.drive(self._own(vehicle, states[rows]), corners[rows], duration, draws[rows]),
-            states.copy(),
-        )
+        new = states.copy()
+        for vehicle, rows, columns in self._groups(states):
+            try:
+                new[rows, columns] = vehicle.drive(states[rows, columns], corners[rows], duration, draws[rows])
+            except LostControlError as error:  # name agents by their rows in the whole batch
+                raise LostControlError(error.kind, rows[error.agents].tolist()) from error
+        return new
 
-    @staticmethod
-    def _own(vehicle: Vehicle, states: Floats) -> Floats:
-        return np.ascontiguousarray(states[:, 1 : 1 + vehicle.state_size])
-
-    def _by_vehicle(
-        self, states: Floats, work: Callable[[Vehicle, NDArray[np.intp]], Floats], results: Floats
-    ) -> Floats:
-        """Fill the columns of ``results`` after the first with what each vehicle makes of its own rows."""
+    def _groups(self, states: Floats) -> Iterator[tuple[Vehicle, NDArray[np.intp], slice]]:
+        """Each vehicle with its rows, and the columns of its own state."""
+        unknown = np.flatnonzero(~np.isin(states[:, 0], np.arange(len(self.vehicles))))
+        if unknown.size:
+            raise InputError(f"agent {listed(unknown)} has a state of none of the {len(self.vehicles)} vehicles")
         for which, vehicle in enumerate(self.vehicles):
-            rows = np.flatnonzero(states[:, 0] == which)
-            if rows.size:
-                part = work(vehicle, rows)
-                results[rows, 1 : 1 + part.shape[1]] = part
-        return results
+            yield vehicle, np.flatnonzero(states[:, 0] == which), slice(1, 1 + vehicle.state_size)

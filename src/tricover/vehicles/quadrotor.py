@@ -19,7 +19,6 @@ Integration: Runge-Kutta of order 4 with one step per control period; the motors
 see ``_kernels``. Wind is steady; ``gust`` adds, anew for each step, a wind uniform in a disc of that radius.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil, pi, tan
 from typing import ClassVar
@@ -27,14 +26,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tricover.errors import InputError, listed
+from tricover.errors import InputError, LostControlError
 from tricover.threads import ranges, side_by_side
 from tricover.vehicles._kernels import GRAVITY, SIZE, Pilot, fly
 from tricover.vehicles.airframes import airframe
 from tricover.vehicles.limits import require_at_least_zero, require_positive, require_vector
 from tricover.vehicles.protocol import Floats, goal_points, placed, ready
 
-__all__ = ["Quadrotor", "flown", "hovering", "lost_control", "winds"]
+__all__ = ["Quadrotor", "flown", "hovering", "winds"]
 
 
 @dataclass(frozen=True)
@@ -126,10 +125,5 @@ def flown(kind: str, states: Floats) -> Floats:
     """The states, if all are finite; an error names the agents that were lost."""
     lost = np.flatnonzero(~np.isfinite(states).all(axis=1))
     if lost.size:
-        raise lost_control(kind, lost)
+        raise LostControlError(kind, lost.tolist())
     return states
-
-
-def lost_control(kind: str, agents: Iterable[int]) -> InputError:
-    """The error that names agents whose flight did not stay finite."""
-    return InputError(f"{kind} of agent {listed(agents)} lost control; try less wind or a shorter control period")

@@ -14,12 +14,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tricover.errors import MissingExtraError
+from tricover.errors import LostControlError, MissingExtraError
 from tricover.vehicles._kernels import minimum_jerk, plan
 from tricover.vehicles.airframes import airframe
 from tricover.vehicles.limits import require_positive, require_vector
 from tricover.vehicles.protocol import Floats, goal_points, ready
-from tricover.vehicles.quadrotor import Quadrotor, flown, hovering, lost_control
+from tricover.vehicles.quadrotor import Quadrotor, flown, hovering
 
 __all__ = ["RotorPy"]
 
@@ -80,7 +80,7 @@ class RotorPy:
             try:
                 new[agent] = self._fly(states[agent], goal, duration, *library)
             except ValueError as error:  # what SciPy raises inside RotorPy once a number is not finite
-                raise lost_control(self.kind, [agent]) from error
+                raise LostControlError(self.kind, [agent]) from error
         return flown(self.kind, new)
 
     def _fly(self, row: Floats, goal: Floats, duration: float, model: Any, controller: Any) -> Floats:
