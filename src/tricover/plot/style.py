@@ -1,0 +1,132 @@
+"""One look for all figures: print-ready, readable at column width, safe for colour-blind readers, text kept as text.
+
+Nothing global changes: figures are drawn, and saved, inside ``figure_style()``. Widths are those of a two-column
+journal, in inches. Layers go from dark to light in viridis, whose lightness rises steadily, so that a figure survives a
+grey printer; roles differ in shape as well as in colour.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tricover.errors import FileFormatError, listed
+from tricover.formats import write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "COLUMN",
+    "FAINT",
+    "FIGURE_ENDINGS",
+    "INK",
+    "PAGE",
+    "ROLES",
+    "Role",
+    "figure_style",
+    "layer_colours",
+    "new_axes",
+    "plain_axes",
+    "save_figure",
+]
+
+COLUMN, PAGE = 3.5, 7.2  # inches
+INK, FAINT = "#1a1a1a", "#b8b8b8"
+FIGURE_ENDINGS = (".png", ".svg", ".pdf")
+_LIGHTEST = 0.88  # of viridis: yellow beyond it is lost on white paper
+
+_SETTINGS: dict[str, Any] = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "mathtext.fontset": "dejavusans",
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+    "legend.handletextpad": 0.4,
+    "legend.columnspacing": 1.2,
+    "axes.linewidth": 0.6,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "lines.linewidth": 1.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "figure.dpi": 150,
+    "figure.constrained_layout.use": True,
+    "savefig.dpi": 300,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "tricover",
+    "pdf.fonttype": 42,
+}
+
+
+@dataclass(frozen=True)
+class Role:
+    """How agents of one role are drawn: marker, its area in points², and the word in a legend."""
+
+    name: str
+    marker: str
+    size: float
+
+
+ROLES = {
+    "boundary": Role("boundary agent", "s", 26.0),
+    "core": Role("core agent", "*", 80.0),
+    "follower": Role("follower", "o", 18.0),
+}
+
+
+@contextmanager
+def figure_style() -> Iterator[None]:
+    """Draw and save inside this context; the user's own Matplotlib settings come back after it."""
+    import matplotlib as mpl
+
+    with mpl.rc_context(_SETTINGS):
+        yield
+
+
+def layer_colours(depth: int) -> NDArray[np.float64]:
+    """Colours (depth+1, 4) of layers 0 to ``depth``."""
+    import matplotlib as mpl
+
+    shades = np.linspace(0.0, _LIGHTEST, depth + 1)
+    return np.asarray(mpl.colormaps["viridis"](shades), dtype=np.float64)
+
+
+def new_axes(width: float = COLUMN, height: float | None = None, **kinds: Any) -> "Axes":
+    """Axes on a figure of their own, square unless told; call inside ``figure_style()``."""
+    import matplotlib.pyplot as plt
+
+    return plt.figure(figsize=(width, height or width)).add_subplot(**kinds)
+
+
+def plain_axes(ax: "Axes") -> None:
+    """Only the drawing: equal scales, no frame, no ticks."""
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+
+
+def save_figure(figure: "Figure", path: str | os.PathLike[str]) -> None:
+    """Save as PNG, SVG or PDF by the path's ending, whole or not at all; the same figure gives the same bytes."""
+    ending = Path(path).suffix.lower()
+    if ending not in FIGURE_ENDINGS:
+        raise FileFormatError(f"{path}: unknown ending {ending!r} for a figure; expected {listed(FIGURE_ENDINGS)}")
+    data = BytesIO()
+    dateless: dict[str, dict[str, Any]] = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+    with figure_style():
+        figure.savefig(data, format=ending[1:], metadata=dateless[ending])
+    write_whole(path, data.getvalue())
