@@ -1,5 +1,8 @@
 """Figures: each function takes a result and optional axes, draws, and computes nothing. Matplotlib loads when drawn."""
 
+from tricover.plot.decomposition import plot_cells
+from tricover.plot.formation import plot_network
+from tricover.plot.layers import plot_layers
 from tricover.plot.style import COLUMN, PAGE, figure_style, save_figure
 
-__all__ = ["COLUMN", "PAGE", "figure_style", "save_figure"]
+__all__ = ["COLUMN", "PAGE", "figure_style", "plot_cells", "plot_layers", "plot_network", "save_figure"]

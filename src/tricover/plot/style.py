@@ -43,7 +43,7 @@ INK, FAINT = "#1a1a1a", "#b8b8b8"
 FIGURE_ENDINGS = (".png", ".svg", ".pdf")
 _LIGHTEST = 0.88  # of viridis: yellow beyond it is lost on white paper
 
-_SETTINGS: dict[str, Any] = {
+_SETTINGS: Any = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
     "mathtext.fontset": "dejavusans",
@@ -63,6 +63,8 @@ _SETTINGS: dict[str, Any] = {
     "xtick.color": INK,
     "ytick.color": INK,
     "lines.linewidth": 1.0,
+    "grid.linewidth": 0.4,
+    "grid.color": "#dddddd",
     "axes.spines.top": False,
     "axes.spines.right": False,
     "figure.dpi": 150,
@@ -76,17 +78,18 @@ _SETTINGS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Role:
-    """How agents of one role are drawn: marker, its area in points², and the word in a legend."""
+    """How agents of one role are drawn: the word in a legend, marker and colour (None: that of its layer)."""
 
     name: str
     marker: str
-    size: float
+    colour: str | None = None
 
 
 ROLES = {
-    "boundary": Role("boundary agent", "s", 26.0),
-    "core": Role("core agent", "*", 80.0),
-    "follower": Role("follower", "o", 18.0),
+    "boundary": Role("boundary", "s", "#440154"),
+    "core": Role("core", "D", "#d55e00"),
+    "follower": Role("follower", "o"),
+    "lost": Role("lost", "x", FAINT),
 }
 
 
@@ -111,7 +114,8 @@ def new_axes(width: float = COLUMN, height: float | None = None, **kinds: Any) -
     """Axes on a figure of their own, square unless told; call inside ``figure_style()``."""
     import matplotlib.pyplot as plt
 
-    return plt.figure(figsize=(width, height or width)).add_subplot(**kinds)
+    ax: Axes = plt.figure(figsize=(width, height or width)).add_subplot(**kinds)
+    return ax
 
 
 def plain_axes(ax: "Axes") -> None:

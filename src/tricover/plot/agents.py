@@ -1,0 +1,147 @@
+"""What the network figures share: agents as markers by role and layer, links as one collection, a key to the colours.
+
+Everything is one artist per kind, however many agents there are. Small teams carry their numbers inside the markers.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tricover.errors import InputError
+from tricover.network import Network
+from tricover.plot.style import INK, ROLES, layer_colours
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
+
+__all__ = [
+    "agents_by_role",
+    "draw_agents",
+    "draw_labels",
+    "draw_lines",
+    "key_to_layers",
+    "key_to_roles",
+    "label_texts",
+    "links",
+    "marker_area",
+]
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+_ANY = "#6b6b6b"  # for a follower of no particular layer
+_LEAST_ANCHOR = 8.0  # points²: anchors stay visible among thousands
+MOST_DETAILED = 100  # agents: larger teams go without numbers and arrows
+_MOST_LINES = 20_000  # beyond this a vector file becomes unwieldy: the lines alone turn into pixels
+
+
+def agents_by_role(network: Network) -> dict[str, Indices]:
+    """Agents of each role; the order is that of drawing."""
+    core = np.array([network.core])
+    return {"lost": network.lost, "follower": network.followers, "boundary": network.boundary, "core": core}
+
+
+def links(network: Network, agents: Indices) -> Indices:
+    """Pairs (in-neighbour, agent) of the given followers, (K·(n+1), 2)."""
+    tails = network.in_neighbors[agents]
+    return np.column_stack([tails.ravel(), np.repeat(agents, tails.shape[1])]).astype(np.int64)
+
+
+def label_texts(network: Network, labels: Sequence[object] | bool | None, most: int) -> list[str]:
+    """A text for each agent, or none: by default numbers, in teams of at ``most`` so many."""
+    if labels is None or isinstance(labels, bool):
+        wanted = len(network) <= most if labels is None else labels
+        return [str(agent) for agent in range(len(network))] if wanted else []
+    if len(labels) != len(network):
+        raise InputError(f"{len(network)} agents need as many labels, not {len(labels)}")
+    return [str(label) for label in labels]
+
+
+def marker_area(count: int, labelled: bool) -> float:
+    """Area in points² that leaves room between ``count`` markers at column width."""
+    if labelled:
+        return 95.0 if count <= 20 else 60.0
+    return float(np.clip(2500 / count, 1.2, 24.0))
+
+
+def draw_lines(ax: "Axes", segments: Floats, colours: Any, width: Any, **looks: Any) -> "LineCollection":
+    """Segments (K, 2, n) as one collection, under the markers."""
+    from matplotlib.collections import LineCollection
+    from mpl_toolkits.mplot3d.art3d import Line3DCollection
+
+    kind = LineCollection if segments.shape[-1] == 2 else Line3DCollection
+    looks = {"zorder": 1, "capstyle": "round", "rasterized": len(segments) > _MOST_LINES, **looks}
+    lines = kind(segments, colors=colours, linewidths=width, **looks)  # type: ignore[arg-type]
+    if isinstance(lines, Line3DCollection):
+        ax.add_collection3d(lines)  # type: ignore[attr-defined]
+    else:
+        ax.add_collection(lines)
+    return lines
+
+
+def draw_agents(ax: "Axes", network: Network, places: Floats, area: float, only: Indices | None = None) -> None:
+    """One scatter per role at ``places`` (N, n), agents in the colour of their layer; ``only`` some if given."""
+    colours = layer_colours(network.depth)
+    scatter: Any = ax.scatter  # takes two coordinates or three
+    for name, agents in agents_by_role(network).items():
+        role, shown = ROLES[name], agents if only is None else np.intersect1d(agents, only)
+        if not shown.size:
+            continue
+        looks = {
+            "s": area if name == "follower" else max(area, _LEAST_ANCHOR),
+            "marker": role.marker,
+            "c": [role.colour] if role.colour else colours[network.layer[shown]],
+            "linewidths": 0.5 if area > _LEAST_ANCHOR else 0.15,
+            "zorder": 3,
+            **({} if name == "lost" else {"edgecolors": "white"}),
+            **({"depthshade": False} if places.shape[1] == 3 else {}),
+        }
+        scatter(*places[shown].T, **looks)
+
+
+def draw_labels(ax: "Axes", network: Network, places: Floats, texts: list[str], area: float, agents: Indices) -> None:
+    """Numbers inside the markers, white on dark layers and dark on light ones."""
+    if not texts:
+        return
+    lightness = layer_colours(network.depth)[:, :3] @ [0.299, 0.587, 0.114]
+    write: Any = ax.text
+    for agent in agents.tolist():
+        dark = agent == network.core or lightness[network.layer[agent]] < 0.5
+        looks = {
+            "color": "white" if dark else INK,
+            "fontsize": 0.68 * area**0.5 * (0.8 if len(texts[agent]) > 2 else 1.0),
+            "ha": "center",
+            "va": "center_baseline",
+            "zorder": 4,
+        }
+        write(*places[agent], texts[agent], **looks)
+
+
+def key_to_roles(ax: "Axes", network: Network) -> None:
+    """The markers of the roles that occur, above the axes."""
+    from matplotlib.lines import Line2D
+
+    roles = [ROLES[name] for name, agents in agents_by_role(network).items() if agents.size]
+    handles = [
+        Line2D([], [], linestyle="", marker=role.marker, markersize=4.5, color=role.colour or _ANY, label=role.name)
+        for role in reversed(roles)
+    ]
+    ax.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(handles), borderaxespad=0.1)
+
+
+def key_to_layers(ax: "Axes", network: Network) -> None:
+    """A strip of the layers' colours below the axes."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import BoundaryNorm, ListedColormap
+
+    count = network.depth + 1
+    colours = ScalarMappable(BoundaryNorm(np.arange(count + 1) - 0.5, count), ListedColormap(layer_colours(count - 1)))
+    bar = ax.figure.colorbar(colours, ax=ax, orientation="horizontal", aspect=30, shrink=0.75, pad=0.03)
+    bar.set_ticks(list(range(0, count, max(1, count // 10))))
+    bar.ax.tick_params(length=0)
+    bar.ax.minorticks_off()
+    bar.outline.set_visible(False)
+    bar.set_label("layer", labelpad=1)
