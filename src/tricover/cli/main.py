@@ -4,15 +4,18 @@ Exit codes: 0 done, 1 the answer is no, 2 bad input, 130 interrupted.
 """
 
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
 import tricover
 from tricover.cli.aoc import aoc
+from tricover.cli.network import network
 from tricover.errors import TricoverError
 
 __all__ = ["app", "main"]
+
+_UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # Typer gives it no name of its own
 
 app = typer.Typer(
     name="tricover",
@@ -40,16 +43,24 @@ def _root(
     pass
 
 
-app.command()(aoc)
+for _command in (aoc, network):
+    app.command()(_command)
 
 
 def main() -> None:
-    """Run the command; a TricoverError becomes one line on stderr and exit code 2."""
+    """Run the command; what is wrong with the input becomes one line on stderr and exit code 2."""
     try:
-        app()
+        sys.exit(app(standalone_mode=False))
     except TricoverError as error:
-        sys.stderr.write(f"tricover: {error}\n")
-        sys.exit(2)
-    except KeyboardInterrupt:
+        _complain(str(error))
+    except _UsageError as error:
+        _complain(error.format_message().replace("Value error, ", ""))  # type: ignore[attr-defined]
+    except (KeyboardInterrupt, typer.Abort):
         sys.stderr.write("tricover: interrupted\n")
         sys.exit(130)
+
+
+def _complain(message: str) -> NoReturn:
+    if message:  # empty after help was shown
+        sys.stderr.write(f"tricover: {message}\n")
+    sys.exit(2)

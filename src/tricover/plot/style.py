@@ -6,7 +6,7 @@ grey printer; roles differ in shape as well as in colour.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.errors import FileFormatError, listed
+from tricover.errors import FileFormatError, InputError, listed
 from tricover.formats import write_whole
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 __all__ = [
     "COLUMN",
     "FAINT",
-    "FIGURE_ENDINGS",
     "INK",
     "PAGE",
     "ROLES",
     "Role",
+    "check_ending",
     "figure_style",
     "layer_colours",
     "new_axes",
@@ -40,7 +40,7 @@ __all__ = [
 
 COLUMN, PAGE = 3.5, 7.2  # inches
 INK, FAINT = "#1a1a1a", "#b8b8b8"
-FIGURE_ENDINGS = (".png", ".svg", ".pdf")
+_ENDINGS = (".png", ".svg", ".pdf")
 _LIGHTEST = 0.88  # of viridis: yellow beyond it is lost on white paper
 
 _SETTINGS: Any = {
@@ -124,11 +124,24 @@ def plain_axes(ax: "Axes") -> None:
     ax.set_axis_off()
 
 
-def save_figure(figure: "Figure", path: str | os.PathLike[str]) -> None:
-    """Save as PNG, SVG or PDF by the path's ending, whole or not at all; the same figure gives the same bytes."""
+def check_ending(path: str | os.PathLike[str]) -> str:
+    """The path's ending, one that figures can be saved under."""
     ending = Path(path).suffix.lower()
-    if ending not in FIGURE_ENDINGS:
-        raise FileFormatError(f"{path}: unknown ending {ending!r} for a figure; expected {listed(FIGURE_ENDINGS)}")
+    if ending not in _ENDINGS:
+        raise FileFormatError(f"{path}: unknown ending {ending!r} for a figure; expected {listed(_ENDINGS)}")
+    return ending
+
+
+def save_figure(drawing: "Axes | Figure | Sequence[Axes]", path: str | os.PathLike[str]) -> None:
+    """Save the figure that a plot function drew on, as PNG, SVG or PDF by the path's ending.
+
+    Whole or not at all, and the same figure gives the same bytes.
+    """
+    ending = check_ending(path)
+    artist = drawing[0] if isinstance(drawing, Sequence) else drawing
+    figure = artist.get_figure(root=True)
+    if figure is None:
+        raise InputError("these axes are on no figure any more: draw again")
     data = BytesIO()
     dateless: dict[str, dict[str, Any]] = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
     with figure_style():
