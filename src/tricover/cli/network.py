@@ -118,7 +118,7 @@ def _table(result: "Network") -> "Table":
     for index, agents in enumerate(result.layers):
         if index not in skipped:
             share = f"{100 * len(agents) / len(result):.1f} %"
-            table.add_row(str(index), str(len(agents)), share, listed(agents, most=8))
+            table.add_row(str(index), str(len(agents)), share, listed(agents, most=5))
         elif index == skipped[0]:
             table.add_row("…", "", "", f"{len(skipped)} layers more")
     return table
@@ -126,6 +126,7 @@ def _table(result: "Network") -> "Table":
 
 def _summary(result: "Network") -> str:
     return (
-        f"Boundary {listed(result.boundary, most=8)}; core {result.core}; depth {result.depth}; rule {result.mentee}.\n"
+        f"Boundary: {listed(result.boundary)}\n"
+        f"Core: {result.core}, depth: {result.depth}, mentee rule: {result.mentee}\n"
         f"Each of the {len(result.followers)} followers listens to {result.in_neighbors.shape[1]} agents."
     )
