@@ -1,0 +1,33 @@
+"""The paper's set-up with 57 agents: who listens to whom. Run it with `make demo`."""
+
+from pathlib import Path
+
+import matplotlib as mpl
+
+import tricover as tc
+from tricover.cli.main import app
+from tricover.formats import read_points
+from tricover.plot import plot_cells, plot_layers, plot_network, save_figure
+
+TEAM = Path(__file__).with_name("team-57.csv")
+OUT = Path("out")
+
+
+def main() -> None:
+    mpl.use("Agg")
+    OUT.mkdir(exist_ok=True)
+    print(f"$ tricover network {TEAM.name}\n")
+    app(["network", str(TEAM)], standalone_mode=False)
+
+    network = tc.build_network(read_points(TEAM).positions)
+    shallow = tc.build_network(network.reference, mentee="balanced")
+    print(f"\nThe balanced mentee rule needs {shallow.depth} layers where the paper's needs {network.depth}.")
+    print("\nFigures:")
+    for name, plot in (("formation", plot_network), ("cells", plot_cells), ("layers", plot_layers)):
+        path = OUT / f"{name}.png"
+        save_figure(plot(network), path)
+        print(f"  {path}")
+
+
+if __name__ == "__main__":
+    main()
