@@ -140,7 +140,7 @@ def key_to_layers(ax: "Axes", network: Network) -> None:
     count = network.depth + 1
     colours = ScalarMappable(BoundaryNorm(np.arange(count + 1) - 0.5, count), ListedColormap(layer_colours(count - 1)))
     bar = ax.figure.colorbar(colours, ax=ax, orientation="horizontal", aspect=30, shrink=0.75, pad=0.03)
-    bar.set_ticks(list(range(0, count, max(1, count // 10))))
+    bar.set_ticks(list(range(0, count, -(-count // 10))))
     bar.ax.tick_params(length=0)
     bar.ax.minorticks_off()
     bar.outline.set_visible(False)

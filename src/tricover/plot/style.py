@@ -69,7 +69,6 @@ _SETTINGS: Any = {
     "axes.spines.right": False,
     "figure.dpi": 150,
     "figure.constrained_layout.use": True,
-    "savefig.dpi": 300,
     "svg.fonttype": "none",
     "svg.hashsalt": "tricover",
     "pdf.fonttype": 42,
@@ -132,7 +131,7 @@ def check_ending(path: str | os.PathLike[str]) -> str:
     return ending
 
 
-def save_figure(drawing: "Axes | Figure | Sequence[Axes]", path: str | os.PathLike[str]) -> None:
+def save_figure(drawing: "Axes | Figure | Sequence[Axes]", path: str | os.PathLike[str], dpi: float = 300) -> None:
     """Save the figure that a plot function drew on, as PNG, SVG or PDF by the path's ending.
 
     Whole or not at all, and the same figure gives the same bytes.
@@ -145,5 +144,5 @@ def save_figure(drawing: "Axes | Figure | Sequence[Axes]", path: str | os.PathLi
     data = BytesIO()
     dateless: dict[str, dict[str, Any]] = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
     with figure_style():
-        figure.savefig(data, format=ending[1:], metadata=dateless[ending])
+        figure.savefig(data, format=ending[1:], dpi=dpi, metadata=dateless[ending])
     write_whole(path, data.getvalue())

@@ -1,0 +1,43 @@
+"""Redraws the pictures of the documentation: run `python docs/images/draw.py`."""
+
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+from PIL import Image
+
+import tricover as tc
+from tricover.formats import read_points
+from tricover.plot import PAGE, figure_style, plot_cells, plot_layers, plot_network, save_figure
+
+HERE = Path(__file__).parent
+EXAMPLES = HERE.parents[1] / "examples"
+
+
+def save(drawing, name):
+    """Small enough for a repository: screen resolution, 128 colours."""
+    path = HERE / name
+    save_figure(drawing, path, dpi=160)
+    Image.open(path).quantize(128).save(path, optimize=True)
+
+
+def draw_rules():
+    """Both mentee rules on the same thousand agents."""
+    places = np.random.default_rng(1).uniform(0, 100, (1000, 2))
+    with figure_style():
+        _, axes = plt.subplots(1, 2, figsize=(PAGE, 4.3))
+        for ax, rule in zip(axes, ("fermat", "balanced"), strict=True):
+            network = tc.build_network(places, mentee=rule)
+            plot_network(network, ax).set_title(f"{rule}: {network.depth} layers", pad=16)
+    save(list(axes), "rules-1000.png")
+
+
+if __name__ == "__main__":
+    mpl.use("Agg")
+    small, team = (tc.build_network(read_points(EXAMPLES / f"team-{count}.csv").positions) for count in (13, 57))
+    save(plot_cells(small), "cells-13.png")
+    save(plot_layers(small), "layers-13.png")
+    save(plot_network(team), "formation-57.png")
+    save(plot_layers(team), "layers-57.png")
+    draw_rules()
