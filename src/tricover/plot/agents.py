@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.collections import LineCollection
 
 __all__ = [
+    "MOST_DETAILED",
+    "MOST_VECTORS",
     "agents_by_role",
     "draw_agents",
     "draw_labels",
@@ -35,7 +37,7 @@ Indices = NDArray[np.int64]
 _ANY = "#6b6b6b"  # for a follower of no particular layer
 _LEAST_ANCHOR = 8.0  # points²: anchors stay visible among thousands
 MOST_DETAILED = 100  # agents: larger teams go without numbers and arrows
-_MOST_LINES = 20_000  # beyond this a vector file becomes unwieldy: the lines alone turn into pixels
+MOST_VECTORS = 20_000  # larger collections turn into pixels, lest a vector file become unwieldy
 
 
 def agents_by_role(network: Network) -> dict[str, Indices]:
@@ -73,7 +75,7 @@ def draw_lines(ax: "Axes", segments: Floats, colours: Any, width: Any, **looks: 
     from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
     kind = LineCollection if segments.shape[-1] == 2 else Line3DCollection
-    looks = {"zorder": 1, "capstyle": "round", "rasterized": len(segments) > _MOST_LINES, **looks}
+    looks = {"zorder": 1, "capstyle": "round", "rasterized": len(segments) > MOST_VECTORS, **looks}
     lines = kind(segments, colors=colours, linewidths=width, **looks)  # type: ignore[arg-type]
     if isinstance(lines, Line3DCollection):
         ax.add_collection3d(lines)  # type: ignore[attr-defined]
@@ -96,6 +98,7 @@ def draw_agents(ax: "Axes", network: Network, places: Floats, area: float, only:
             "c": [role.colour] if role.colour else colours[network.layer[shown]],
             "linewidths": 0.5 if area > _LEAST_ANCHOR else 0.15,
             "zorder": 3,
+            "rasterized": len(shown) > MOST_VECTORS,
             **({} if name == "lost" else {"edgecolors": "white"}),
             **({"depthshade": False} if places.shape[1] == 3 else {}),
         }

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tricover.errors import InputError, listed
 from tricover.network import Network
-from tricover.plot.agents import draw_agents, draw_labels, draw_lines, label_texts, links, marker_area
+from tricover.plot.agents import MOST_VECTORS, draw_agents, draw_labels, draw_lines, label_texts, links, marker_area
 from tricover.plot.style import PAGE, figure_style, layer_colours, plain_axes
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _draw_panel(ax: "Axes", network: Network, layer: int, texts: list[str]) -> N
     draw_lines(ax, places[np.concatenate([fan, before])] if layer else places[before], _OLD, 0.7 * width)
     draw_lines(ax, places[new], [colours[layer]], 1.5 * width, zorder=2)
     x, y = places[network.layer > layer].T
-    ax.scatter(x, y, s=max(0.2 * area, 0.6), c=_WAITING, linewidths=0, zorder=2)
+    ax.scatter(x, y, s=max(0.2 * area, 0.6), c=_WAITING, linewidths=0, zorder=2, rasterized=len(x) > MOST_VECTORS)
     draw_agents(ax, network, places, area, only=placed)
     draw_labels(ax, network, places, texts, area, placed)
     plain_axes(ax)
