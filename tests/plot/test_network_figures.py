@@ -145,6 +145,8 @@ def test_formation_in_space():
     assert len(segments(plot_layers(network))[1]) == 4 * len(network.followers)
     with pytest.raises(tc.TricoverError, match="in 3-D"):
         plot_cells(network)
+    with pytest.raises(tc.TricoverError, match="in 3-D and the axes are not"):
+        plot_network(network, plt.figure().add_subplot())
 
 
 def test_axes_are_the_users_and_settings_stay(network):

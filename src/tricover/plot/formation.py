@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from tricover.errors import InputError
 from tricover.network import Network
 from tricover.plot.agents import (
     MOST_DETAILED,
@@ -39,6 +40,8 @@ def plot_network(
     """
     places = network.reference
     space = places.shape[1] == 3
+    if ax is not None and (ax.name == "3d") != space:
+        raise InputError(f"this network is in {places.shape[1]}-D and the axes are not")
     texts = label_texts(network, labels, most=0 if space else MOST_DETAILED)
     area = marker_area(len(network), bool(texts))
     with figure_style():

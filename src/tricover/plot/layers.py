@@ -31,18 +31,13 @@ def plot_layers(network: Network, ax: "Axes | None" = None, *, labels: Sequence[
         labels: None: agents' numbers where they fit; False: none; or a text for each agent.
     """
     texts = label_texts(network, labels, most=MOST_DETAILED)
-    count, depth = len(network), network.depth
+    count = len(network)
     neurons = np.column_stack([network.layer, _rows(network)]).astype(np.float64)
     area = 60.0 if count <= 20 else 40.0 if texts else float(np.clip(2500 / count, 1.5, 20.0))
     with figure_style():
         ax = ax or new_axes(PAGE, float(np.clip(0.105 * count, 2.4, 6.0)))
         _draw_pass_through(ax, network, neurons)
-        pairs = links(network, np.concatenate(network.layers[1:]) if depth else network.followers)
-        segments = neurons[pairs]
-        segments[:, 0, 0] = segments[:, 1, 0] - 1  # inputs are read from the layer just before
-        layer = network.layer[pairs[:, 1]]
-        width = float(np.clip(40 / count, 0.25, 0.8))
-        draw_lines(ax, segments, layer_colours(depth)[layer], width, alpha=0.8)
+        _draw_inputs(ax, network, neurons)
         living = np.flatnonzero(network.layer >= 0)
         draw_agents(ax, network, neurons, area, only=living)
         draw_labels(ax, network, neurons, texts, area, living)
@@ -76,9 +71,16 @@ def _draw_pass_through(ax: "Axes", network: Network, neurons: NDArray[np.float64
         ax.scatter(x, y, s=9, facecolors="white", edgecolors=FAINT, linewidths=0.5, zorder=2)
 
 
+def _draw_inputs(ax: "Axes", network: Network, neurons: NDArray[np.float64]) -> None:
+    pairs = links(network, network.followers)
+    segments = neurons[pairs]
+    segments[:, 0, 0] = segments[:, 1, 0] - 1  # inputs are read from the layer just before
+    width = float(np.clip(40 / len(network), 0.25, 0.8))
+    draw_lines(ax, segments, layer_colours(network.depth)[network.layer[pairs[:, 1]]], width, alpha=0.8)
+
+
 def _finish(ax: "Axes", network: Network) -> None:
-    step = 1 if network.depth <= 20 else 2
-    columns = range(0, network.depth + 1, step)
+    columns = range(0, network.depth + 1, network.depth // 21 + 1)
     ax.set_xticks(list(columns), [f"$L_{{{column}}}$\n{len(network.layers[column])}" for column in columns])
     ax.set_xlabel("layer, and its number of new neurons")
     ax.set_yticks([])
