@@ -173,7 +173,6 @@ def _move(
 @kernel
 def place(
     axes: Axes,
-    reference: Floats,
     ids: Ints,
     places: Floats,
     labels: Labels,
@@ -288,7 +287,7 @@ def grow(
                 corners[k, axis] = reference[cells[top, k], axis]
         chosen = _mentee(axes, rule, ids[side], places[side], start, stop, corners, scores)
         waiting = place(
-            axes, reference, ids, places, labels, cells, spans, waiting, chosen, corners, planes, sizes,
+            axes, ids, places, labels, cells, spans, waiting, chosen, corners, planes, sizes,
             in_neighbors, layer, descendants,
         )  # fmt: skip
     return waiting

@@ -136,7 +136,7 @@ def _deepest_cells(structure: Structure, places: Floats, agents: Indices) -> Int
     children = np.full(structure.in_neighbors.shape, -1, np.int32)
     deeper = np.flatnonzero(parents >= 0)
     children[parents[deeper], slots[deeper]] = deeper
-    _kernels.descend(_axes(places), places, structure.in_neighbors, children, agents, mentees)
+    _kernels.descend((0,) * places.shape[1], places, structure.in_neighbors, children, agents, mentees)
     return mentees
 
 
@@ -164,11 +164,6 @@ def by_layer(layer: Ints) -> list[Indices]:
     living = np.flatnonzero(layer >= 0)
     order = living[np.argsort(layer[living], kind="stable")]
     return np.split(order, np.searchsorted(layer[order], np.arange(1, int(layer.max()) + 1)))
-
-
-def _axes(points: Floats) -> tuple[int, ...]:
-    """A tuple as long as the space has dimensions: its length is part of its type, so kernels are made for it."""
-    return (0,) * int(points.shape[1])
 
 
 def _hull_of(places: Floats, living: Indices) -> Hull:
@@ -199,14 +194,13 @@ def _fill(
     structure: Structure, reference: Floats, places: Floats, alive: Alive, mentee: str | MenteeRule, todo: _Cells
 ) -> None:
     """Fill in everybody below the given cells."""
-    members, size = todo.members, len(todo.members)
-    axes = _axes(places)
-    ids, buffers = np.empty((2, size), np.int32), np.empty((2, len(axes), size))
+    members, size, n = todo.members, len(todo.members), places.shape[1]
+    axes = (0,) * n  # its length is part of its type, so the kernels are made for that many dimensions
+    ids, buffers = np.empty((2, size), np.int32), np.empty((2, n, size))
     ids[0] = np.where(alive[members], members, ~members)
     buffers[0] = places[members].T
     labels, scores = np.empty(size, np.int8), np.empty(size)
     outputs = (structure.in_neighbors, structure.layer, structure.descendants)
-    n = len(axes)
     room = (np.empty((n + 1, n + 1, 2 * n + 1)), np.empty((3, n + 1), np.int64))
 
     def grow(stack: _Stack) -> list[_Stack]:
@@ -220,7 +214,7 @@ def _fill(
             chosen = _user_choice(mentee, reference, ids, cells[waiting - 1], spans[waiting - 1])
             corners = places[cells[waiting - 1]]
             waiting = _kernels.place(
-                axes, places, ids, buffers, labels, cells, spans, waiting, chosen, corners, *room, *outputs
+                axes, ids, buffers, labels, cells, spans, waiting, chosen, corners, *room, *outputs
             )
         return [_Stack(cells[part:waiting:2], spans[part:waiting:2]) for part in range(min(waiting, 2))]
 

@@ -1,0 +1,20 @@
+import subprocess
+import sys
+
+PROGRAM = """
+import sys
+from tricover.compiled import on_compilation
+on_compilation(lambda: sys.stdout.write("compiling "))
+import tricover as tc
+tc.build_network([[0, 0], [4, 0], [4, 4], [0, 4], [2, 2], [1, 2], [3, 2.5]])
+"""
+
+
+def test_compilation_is_announced_once_and_kept_for_the_next_process(tmp_path):
+    def run():
+        command = [sys.executable, "-c", PROGRAM]
+        environment = {"NUMBA_CACHE_DIR": str(tmp_path), "PATH": ""}
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+
+    assert run() == "compiling "
+    assert run() == ""
