@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tricover.errors import TricoverError as TricoverError
     from tricover.geometry import CellGrid as CellGrid
+    from tricover.mdp import LocalMDP as LocalMDP
     from tricover.network import Network as Network
     from tricover.network import build_network as build_network
     from tricover.vehicles import check_aoc as check_aoc
@@ -23,6 +24,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "CellGrid": "geometry",
+    "LocalMDP": "mdp",
     "Network": "network",
     "TricoverError": "errors",
     "build_network": "network",
@@ -30,7 +32,7 @@ _HOME = {
     "vehicle": "vehicles",
 }
 
-__all__ = ["CellGrid", "Network", "TricoverError", "build_network", "check_aoc", "vehicle"]
+__all__ = ["CellGrid", "LocalMDP", "Network", "TricoverError", "build_network", "check_aoc", "vehicle"]
 
 
 def __getattr__(name: str) -> object:

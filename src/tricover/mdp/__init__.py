@@ -1,0 +1,38 @@
+"""The local decision process of a follower: kernels, cost, solvers, and decisions for many agents at once."""
+
+from tricover.mdp.automatic import Automatic
+from tricover.mdp.batch import Solutions, next_moves, solve_many
+from tricover.mdp.cost import default_beta, sufficient_beta
+from tricover.mdp.estimate import KernelEstimate, estimate
+from tricover.mdp.exact import Exact
+from tricover.mdp.modified_policy_iteration import ModifiedPolicyIteration
+from tricover.mdp.policy_iteration import PolicyIteration
+from tricover.mdp.problem import Problem
+from tricover.mdp.process import SOLVERS, LocalMDP
+from tricover.mdp.solution import Solution, Solver
+from tricover.mdp.transition import Kernel, deterministic, from_measures, slip
+from tricover.mdp.value_iteration import ValueIteration
+
+__all__ = [
+    "SOLVERS",
+    "Automatic",
+    "Exact",
+    "Kernel",
+    "KernelEstimate",
+    "LocalMDP",
+    "ModifiedPolicyIteration",
+    "PolicyIteration",
+    "Problem",
+    "Solution",
+    "Solutions",
+    "Solver",
+    "ValueIteration",
+    "default_beta",
+    "deterministic",
+    "estimate",
+    "from_measures",
+    "next_moves",
+    "slip",
+    "solve_many",
+    "sufficient_beta",
+]

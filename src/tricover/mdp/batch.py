@@ -1,0 +1,138 @@
+"""Decisions for many agents at once: they share grid, kernel and settings, and differ in triangle, goal and cell.
+
+``next_moves`` is what a simulator or an agent calls every step. For moves that always succeed, with the default
+reward, the optimal walks are the shortest ones (``cost``), so the next move from a cell depends only on the cells that
+lie on shortest walks between it and the goal, and where only one neighbour is nearer to the goal it is the answer.
+That gives, bit for bit, what the solution of the whole grid gives. ``solve_many`` gives whole values and policies.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tricover.errors import InputError, listed
+from tricover.geometry import OUTSIDE, CellGrid, flat
+from tricover.mdp import _kernels
+from tricover.mdp.cost import default_beta, sufficient_beta
+from tricover.mdp.problem import tables
+from tricover.mdp.process import LocalMDP, check_settings
+from tricover.mdp.solution import Solver
+from tricover.mdp.transition import Kernel
+from tricover.threads import ranges, side_by_side
+
+__all__ = ["Solutions", "next_moves", "solve_many"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Solutions:
+    """Values and policies of many agents, and which of them had to be solved."""
+
+    values: Floats
+    """(agents, M²)"""
+    policies: Ints
+    """(agents, M²)"""
+    solved: NDArray[np.bool_]
+    """(agents,) False where an earlier solution still holds."""
+    triangles: Floats = field(repr=False)
+    goal_cells: Ints = field(repr=False)
+    settings: tuple[object, ...] = field(repr=False)
+
+
+def next_moves(
+    grid: CellGrid,
+    triangles: ArrayLike,
+    goal_cells: ArrayLike,
+    cells: ArrayLike,
+    *,
+    alpha: float = 1.0,
+    beta: float | None = None,
+    gamma: float = 0.95,
+    kernel: Kernel | None = None,
+) -> Ints:
+    """The optimal next cell (agents,) of agents in ``cells`` (agents,) with triangles (agents, 3, 2) and goal cells.
+
+    An agent outside its triangle (-1) gets -1: it operates at resolution 1, where there is nothing to decide, and its
+    triangle and goal are not looked at. The settings are those of ``LocalMDP``.
+    """
+    check_settings(alpha, beta, gamma)
+    places = np.asarray(cells)
+    inside = places != OUTSIDE
+    corners, goals = _checked_agents(grid, triangles, goal_cells, inside)
+    places = np.where(inside, grid.checked(np.where(inside, places, 0)), OUTSIDE)
+    if places.shape != goals.shape:
+        raise InputError(f"cells must have shape {goals.shape}, one per triangle, not {places.shape}")
+    out = places.copy()
+    if kernel is None or kernel.certain:
+        table, enough = tables(grid), sufficient_beta(grid.resolution, gamma)
+        if beta is None:
+            default_beta(grid.resolution, gamma)  # raises where there is none
+        reward = np.inf if beta is None else beta
+        terms = table.coordinates, table.thirds, table.neighbors, grid.resolution
+
+        def decide(part: tuple[int, int]) -> None:
+            chosen = slice(*part)
+            parts = corners[chosen], goals[chosen], places[chosen]
+            _kernels.next_moves(*terms, *parts, alpha, reward, enough, gamma, out[chosen])
+
+        side_by_side(decide, ranges(len(out), smallest=1024))
+        return out
+    for agent in np.flatnonzero(inside):
+        mdp = LocalMDP(grid, corners[agent], int(goals[agent]), alpha, beta, gamma, kernel)
+        out[agent] = mdp.solve().policy[places[agent]]
+    return out
+
+
+def solve_many(
+    grid: CellGrid,
+    triangles: ArrayLike,
+    goal_cells: ArrayLike,
+    *,
+    alpha: float = 1.0,
+    beta: float | None = None,
+    gamma: float = 0.95,
+    kernel: Kernel | None = None,
+    solver: Solver | str | None = None,
+    previous: Solutions | None = None,
+) -> Solutions:
+    """Values and policies (agents, M²) for triangles (agents, 3, 2) and goal cells (agents,).
+
+    With ``previous``, agents whose triangle and goal are the same as before are not solved again.
+    """
+    corners, goals = _checked_agents(grid, triangles, goal_cells, np.array(True))
+    settings = grid, alpha, beta, gamma, kernel, solver
+    values, policies = np.empty((len(goals), len(grid))), np.empty((len(goals), len(grid)), np.int64)
+    solved = np.ones(len(goals), np.bool_)
+    if previous is not None and previous.settings == settings and len(previous.goal_cells) == len(goals):
+        solved = (previous.triangles != corners).any(axis=(1, 2)) | (previous.goal_cells != goals)
+        values[~solved], policies[~solved] = previous.values[~solved], previous.policies[~solved]
+
+    def solve(agent: int) -> None:
+        mdp = LocalMDP(grid, corners[agent], int(goals[agent]), alpha, beta, gamma, kernel)
+        solution = mdp.solve(solver)
+        values[agent], policies[agent] = solution.value, solution.policy
+
+    side_by_side(solve, np.flatnonzero(solved).tolist())
+    return Solutions(values, policies, solved, corners, goals, settings)
+
+
+def _checked_agents(
+    grid: CellGrid, triangles: ArrayLike, goal_cells: ArrayLike, inside: NDArray[np.bool_]
+) -> tuple[Floats, Ints]:
+    """Triangles and goals as arrays, checked where the agent is inside its triangle."""
+    corners = np.ascontiguousarray(triangles, dtype=np.float64)
+    if corners.ndim != 3 or corners.shape[1:] != (3, 2):
+        raise InputError(f"triangles must have shape (agents, 3, 2), not {corners.shape}")
+    goals = np.asarray(goal_cells)
+    if goals.shape != corners.shape[:1]:
+        raise InputError(f"goal cells must have shape {corners.shape[:1]}, one per triangle, not {goals.shape}")
+    wrong = np.flatnonzero(inside & ~np.isfinite(corners).all(axis=(1, 2)))
+    if wrong.size:
+        raise InputError(f"triangle of agent {listed(wrong)} has a corner that is not finite")
+    wrong = np.flatnonzero(inside & flat(np.where(np.isfinite(corners), corners, 0)))
+    if wrong.size:
+        raise InputError(f"triangle of agent {listed(wrong)} has no area; treat the agent as outside (cell -1)")
+    return corners, grid.checked(np.where(inside, goals, 0), "goal cell")

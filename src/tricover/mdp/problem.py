@@ -1,0 +1,109 @@
+"""What solvers work on: the normalised, shaped problem of ``cost`` as plain arrays."""
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tricover.geometry import CellGrid
+from tricover.mdp import _kernels, _sweeps
+from tricover.mdp.transition import Kernel
+
+__all__ = ["Problem", "Tables", "tables"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Places = NDArray[np.uint32]
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """A grid as compiled loops want it: small integers, and M² in place of a missing neighbour."""
+
+    coordinates: Ints
+    thirds: Ints
+    neighbors: Places
+
+
+@lru_cache(maxsize=16)
+def tables(grid: CellGrid) -> Tables:
+    """The tables of a grid, made once."""
+    filled = np.where(grid.neighbors < 0, len(grid), grid.neighbors)
+    return Tables(grid.coordinates.astype(np.int32), grid.thirds.astype(np.int32), filled.astype(np.uint32))
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """One decision process in units of α times the longest side, shaped so that the goal's reward drops out."""
+
+    grid: CellGrid
+    triangle: Floats
+    goal_cell: int
+    kernel: Kernel
+    gamma: float
+    unit: float
+    """α times the longest side: one unit of cost."""
+    costs: Floats
+    """(M²,) distances to the goal."""
+    levels: Ints
+    """(M²+1,) moves to the goal, and a last entry beyond all."""
+    order: Places
+    """(M²,) cells by level: the goal first."""
+    ends: Places
+    """(2M-1,) where each level ends in ``order``."""
+    bonuses: Floats
+    """(2M-1,) β γ^n in units."""
+    rewards: Floats
+    """(M²,) β γ^n / (1-γ), not in units: what shaping adds to the value."""
+    neighbors: Places
+    """(M², 3) with M² where there is none."""
+    shortest_only: bool
+    """Whether β suffices for the optimal walks to be shortest walks."""
+
+    @cached_property
+    def terms(self) -> tuple[Places, Places, Floats, Places]:
+        """The kernel as compiled loops want it: CSR arrays of the measures, and the measure of each action."""
+        lookup = self.kernel.lookup
+        return lookup.indptr, lookup.indices, lookup.chances, lookup.pick
+
+    @cached_property
+    def stage(self) -> Floats:
+        """(M², 4) stage costs C'(s, a), infinite where there is no such action."""
+        out = np.empty((len(self.costs), 4))
+        _sweeps.stage_costs(*self.terms, self.levels, self.costs, self.bonuses, self.gamma, out)
+        return out
+
+    @cached_property
+    def factors(self) -> Floats:
+        """(M², 9) of the Bellman equation solved for the chance to remain in a cell, by ``order``."""
+        return _sweeps.solve_remaining(*self.terms, self.stage, self.gamma, self.order)
+
+    @cached_property
+    def schedule(self) -> tuple[Places, Places]:
+        """Base measures by the level after which a sweep needs their mean anew, and where each level ends.
+
+        A measure of intending a cell is needed from that cell's level on, one of a single action before its own cell.
+        """
+        if self.kernel.lookup.by_cell:
+            return self.order, self.ends
+        after = np.repeat(np.maximum(self.levels[:-1] - 1, 0), 4)
+        ends = np.cumsum(np.bincount(after, minlength=len(self.ends)))
+        return np.argsort(after, kind="stable").astype(np.uint32), ends.astype(np.uint32)
+
+    def shaped(self, value: Floats) -> Floats:
+        """An original value (M²,) in the terms of this problem."""
+        return np.asarray((value + self.rewards) / self.unit)
+
+    def enough(self, tolerance: float) -> float:
+        """The relative change of a sweep below which values are within ``tolerance``, or as exact as rounding lets."""
+        return max(tolerance * min(1.0, (1 - self.gamma) / self.gamma), 16 * float(np.finfo(np.float64).eps))
+
+    def first_guess(self) -> tuple[Floats, Ints]:
+        """Values and actions of the best shortest walks, as if moves always succeeded."""
+        value, policy = _kernels.shortest(
+            self.neighbors, self.order, self.costs, np.zeros(len(self.costs)), self.gamma, 1.0
+        )
+        actions = np.empty(len(policy), np.int32)
+        _kernels.slots(self.neighbors, policy, actions)
+        return value, actions

@@ -1,0 +1,195 @@
+"""A follower's decision process M_i(S, D, A, g, P, C, γ) inside its communication triangle (paper, Section IV-A).
+
+- States: the M² contained cells; the one uncontained state (-1) stands for everything outside.
+- Actions: the cells that share an edge, and staying.
+- Kernel: the paper's linear form, see ``transition``. Cost and reward: see ``cost``.
+- Outside its triangle an agent operates at resolution 1 (paper, Section IV-B): one contained cell, one admissible
+  successor, no Bellman recursion. ``LocalMDP.outside`` is that process.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tricover.errors import InputError
+from tricover.geometry import OUTSIDE, CellGrid, flat
+from tricover.mdp import _kernels, export
+from tricover.mdp.automatic import Automatic
+from tricover.mdp.cost import default_beta, sufficient_beta
+from tricover.mdp.exact import Exact
+from tricover.mdp.modified_policy_iteration import ModifiedPolicyIteration
+from tricover.mdp.policy_iteration import PolicyIteration
+from tricover.mdp.problem import Problem, tables
+from tricover.mdp.solution import Solution, Solver
+from tricover.mdp.transition import Kernel, deterministic
+from tricover.mdp.value_iteration import ValueIteration
+
+__all__ = ["SOLVERS", "LocalMDP", "check_settings"]
+
+Floats = NDArray[np.float64]
+
+SOLVERS: dict[str, Callable[[], Solver]] = {
+    "exact": Exact,
+    "value_iteration": ValueIteration,
+    "policy_iteration": PolicyIteration,
+    "modified_policy_iteration": ModifiedPolicyIteration,
+}
+
+
+def check_settings(alpha: float, beta: float | None, gamma: float) -> None:
+    """Raise an error that names the setting that cannot be used."""
+    if not (np.isfinite(alpha) and alpha > 0):
+        raise InputError(f"alpha must be positive, not {alpha}")
+    if beta is not None and not (np.isfinite(beta) and beta > 0):
+        raise InputError(f"beta must be positive, not {beta}; leave it out for one that suits the triangle")
+    if not 0 < gamma < 1:
+        raise InputError(f"gamma must lie between 0 and 1, both excluded, not {gamma}")
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class LocalMDP:
+    """The decision process of one follower: a grid of cells over a triangle, a goal cell, a cost and a kernel.
+
+    Without ``beta``, the reward at the goal is the least that provably makes every cell walk to the goal by a shortest
+    walk, for this triangle and γ (see ``tricover.mdp.cost``); without ``kernel``, moves always succeed.
+
+    >>> mdp = LocalMDP(CellGrid(5), [[0, 0], [4, 0], [1, 3]], goal_cell=12)
+    >>> solution = mdp.solve()
+    >>> solution.reaches_goal, solution.path(0).tolist()
+    (True, [0, 2, 3, 7, 6, 12])
+    """
+
+    grid: CellGrid
+    triangle: Floats
+    goal_cell: int
+    alpha: float
+    beta: float
+    gamma: float
+    kernel: Kernel = field(repr=False)
+    _unit: float = field(repr=False)
+    _costs: Floats = field(repr=False)
+
+    def __init__(
+        self,
+        grid: CellGrid,
+        triangle: ArrayLike,
+        goal_cell: int,
+        alpha: float = 1.0,
+        beta: float | None = None,
+        gamma: float = 0.95,
+        kernel: Kernel | None = None,
+    ) -> None:
+        cells: object = grid
+        if not isinstance(cells, CellGrid):
+            raise InputError(f"grid must be a CellGrid, such as CellGrid(35), not {cells!r}")
+        check_settings(alpha, beta, gamma)
+        corners = _checked_triangle(triangle)
+        goal = np.asarray(goal_cell)
+        if goal.ndim:
+            raise InputError(f"goal cell must be one whole number, not an array of shape {goal.shape}")
+        if kernel is not None and kernel.grid != grid:
+            raise InputError(
+                f"kernel is for resolution {kernel.grid.resolution}, but the grid has resolution {grid.resolution}"
+            )
+        costs = np.empty(len(grid))
+        chosen = int(grid.checked(goal, "goal cell"))
+        unit = alpha * _kernels.distances(tables(grid).thirds, corners, chosen, grid.resolution, costs)
+        given = default_beta(grid.resolution, gamma) * unit if beta is None else beta
+        if not np.isfinite(given / unit / (1 - gamma)) or not np.isfinite(given / (1 - gamma)):
+            raise InputError(f"beta {given:g} is too large: the value of the goal, beta / (1 - gamma), overflows")
+        settings = {"grid": grid, "triangle": corners, "goal_cell": chosen, "alpha": alpha, "beta": given}
+        settings |= {"gamma": gamma, "kernel": kernel or deterministic(grid), "_unit": unit, "_costs": costs}
+        self.__dict__.update(settings)
+
+    @classmethod
+    def outside(cls, triangle: ArrayLike, alpha: float = 1.0, beta: float | None = None, gamma: float = 0.95) -> Self:
+        """The process of an agent outside its triangle: one contained cell, the triangle itself, and it is the goal."""
+        return cls(CellGrid(1), triangle, 0, alpha, beta, gamma)
+
+    def actions(self, cell: int) -> NDArray[np.int64]:
+        """The cells to choose from in a cell: its neighbours and itself; outside (-1) the one cell that there is."""
+        if cell == OUTSIDE:
+            return np.zeros(1, np.int64)
+        around = self.grid.neighbors[self.grid.checked(cell)]
+        return np.append(around[around >= 0], cell)
+
+    @cached_property
+    def costs(self) -> Floats:
+        """(M²,) C(s): α times the distance of the centres to the goal's, and -β at the goal."""
+        costs = np.asarray(self._unit * self._costs)
+        costs[self.goal_cell] = -self.beta
+        return costs
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The normalised, shaped problem that solvers work on."""
+        size, cells = self.grid.resolution, len(self.grid)
+        levels, order, ends = np.empty(cells + 1, np.int32), np.empty(cells, np.uint32), np.empty(2 * size, np.uint32)
+        _kernels.breadth_first(tables(self.grid).coordinates, self.goal_cell, levels, order, ends)
+        levels[cells] = 2 * size
+        bonuses = np.empty(2 * size - 1)
+        _kernels.powers(self.beta / self._unit, self.gamma, bonuses)
+        return Problem(
+            grid=self.grid,
+            triangle=self.triangle,
+            goal_cell=self.goal_cell,
+            kernel=self.kernel,
+            gamma=self.gamma,
+            unit=self._unit,
+            costs=self._costs,
+            levels=levels,
+            order=order,
+            ends=ends[:-1],
+            bonuses=bonuses,
+            rewards=self._unit * bonuses[levels[:-1]] / (1 - self.gamma),
+            neighbors=tables(self.grid).neighbors,
+            shortest_only=self.beta / self._unit >= sufficient_beta(size, self.gamma),
+        )
+
+    def solve(self, solver: Solver | str | None = None, start: Solution | ArrayLike | None = None) -> Solution:
+        """Optimal value and policy.
+
+        ``solver``: one of ``SOLVERS`` by name or object; by default the exact one for a deterministic kernel,
+        otherwise value iteration, helped out by policy iteration where it is slow. ``start``: an earlier value (M²,)
+        or solution to start from.
+        """
+        earlier = None if start is None else self.problem.shaped(self._checked_start(start))
+        return self._method(solver)(self.problem, earlier)
+
+    def to_quantecon(self) -> export.StateActionForm:
+        """(R, Q, beta, s_indices, a_indices) for ``quantecon.markov.DiscreteDP``; its value is the negative of ours."""
+        return export.state_action_form(self.kernel.matrix, self.costs, self.gamma)
+
+    def to_matrices(self) -> export.MatrixForm:
+        """One (M², M²) transition matrix per action, and costs (M², 4). Missing actions stay put, at the same cost."""
+        return export.matrix_form(self.kernel.matrix, self.costs)
+
+    def _method(self, solver: Solver | str | None) -> Solver:
+        if solver is None:
+            return Automatic()
+        if callable(solver):
+            return solver
+        if solver not in SOLVERS:
+            raise InputError(f"no solver {solver!r}; there are {', '.join(SOLVERS)}")
+        return SOLVERS[solver]()
+
+    def _checked_start(self, start: Solution | ArrayLike) -> Floats:
+        value = start.value if isinstance(start, Solution) else np.asarray(start, dtype=np.float64)
+        if value.shape != (len(self.grid),) or not np.isfinite(value).all():
+            raise InputError(f"start must be {len(self.grid)} finite values, one per cell, not shape {value.shape}")
+        return value
+
+
+def _checked_triangle(triangle: ArrayLike) -> Floats:
+    corners = np.array(triangle, dtype=np.float64)
+    if corners.shape != (3, 2):
+        raise InputError(f"triangle must have shape (3, 2), not {corners.shape}")
+    if not np.isfinite(corners).all():
+        raise InputError("triangle has a corner that is not finite")
+    if flat(corners):
+        raise InputError(f"triangle {corners.tolist()} has no area: its corners lie on one line")
+    return corners

@@ -1,0 +1,170 @@
+"""Transition kernels in the paper's linear form, on the contained cells of a triangle.
+
+    P(s'|s,a) = Σ_j φ_j(s,a) μ_j(s')                                                  (paper, eq. transitionke)
+
+Actions of a cell are its edge neighbours in slots 0, 1, 2 and staying (3): the *intended* cell. Features φ are a
+sparse (4M², d) array with row 4·cell + action, base measures μ a sparse (d, M²) array. A kernel is checked when it is
+made: rows of P sum to one, no entry is negative, and an action of cell s that intends cell t ends in s, t, or a
+neighbour of either. Rows of actions that a cell does not have (across the triangle's edge) are empty.
+
+Ready-made kernels have one measure per intended cell, d = M², and features that pick it.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from tricover.errors import InputError, listed
+from tricover.geometry import CellGrid
+
+__all__ = ["Kernel", "deterministic", "from_measures", "intended", "slip"]
+
+Matrix = sparse.csr_array
+Places = NDArray[np.uint32]
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup:
+    """A kernel for compiled loops: CSR arrays of base measures, and the measure of each action."""
+
+    indptr: Places
+    indices: Places
+    chances: NDArray[np.float64]
+    pick: Places
+    """(M², 4) the measure, d where there is no such action."""
+    by_cell: bool
+    """Whether measure j is that of intending cell j."""
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """P(·|s,a) = Σ_j φ_j(s,a) μ_j(·) on a grid: features (4M², d) and base measures (d, M²), both sparse."""
+
+    grid: CellGrid
+    features: Matrix
+    measures: Matrix
+
+    def __post_init__(self) -> None:
+        for name in ("features", "measures"):
+            object.__setattr__(self, name, sparse.csr_array(getattr(self, name), dtype=np.float64))
+        shapes = self.features.shape, self.measures.shape
+        cells = len(self.grid)
+        if shapes != ((4 * cells, shapes[1][0]), (shapes[1][0], cells)):
+            raise InputError(f"features and measures must have shapes (4·{cells}, d) and (d, {cells}), not {shapes}")
+        _check(self)
+
+    @cached_property
+    def matrix(self) -> Matrix:
+        """(4M², M²) transition probabilities, row 4·cell + action; indices are sorted, zeros dropped."""
+        return _compact(self.features @ self.measures)
+
+    @cached_property
+    def lookup(self) -> Lookup:
+        """The linear form where features pick the measure of the intended cell; otherwise a measure per action."""
+        targets = intended(self.grid)
+        if _picks(self.features, targets.ravel()):
+            pick, measures, by_cell = np.where(targets < 0, len(self.grid), targets), _compact(self.measures), True
+        else:
+            rows = np.arange(targets.size).reshape(targets.shape)
+            pick, measures, by_cell = np.where(targets < 0, targets.size, rows), self.matrix, False
+        indptr, indices = measures.indptr.astype(np.uint32), measures.indices.astype(np.uint32)
+        return Lookup(indptr, indices, measures.data, pick.astype(np.uint32), by_cell)
+
+    @cached_property
+    def certain(self) -> bool:
+        """Whether every action ends in the cell it intends."""
+        targets = intended(self.grid).ravel()
+        return bool(
+            self.matrix.nnz == (targets >= 0).sum()
+            and np.array_equal(self.matrix.indices, targets[targets >= 0])
+            and np.allclose(self.matrix.data, 1, rtol=0, atol=ROUNDING)
+        )
+
+
+@lru_cache(maxsize=16)
+def intended(grid: CellGrid) -> NDArray[np.int64]:
+    """(M², 4) the cell that each action intends; -1 where there is no such action."""
+    cells = np.column_stack([grid.neighbors, np.arange(len(grid))])
+    cells.flags.writeable = False
+    return cells
+
+
+@lru_cache(maxsize=16)
+def deterministic(grid: CellGrid) -> Kernel:
+    """Every action ends in the cell it intends."""
+    return from_measures(grid, sparse.eye_array(len(grid), format="csr"))
+
+
+def slip(grid: CellGrid, chance: float) -> Kernel:
+    """With ``chance`` the agent ends in a neighbour of the intended cell, each with the same probability."""
+    if not 0 <= chance <= 1:
+        raise InputError(f"the chance to slip must be from 0 to 1, not {chance}")
+    if len(grid) == 1:
+        return deterministic(grid)
+    return from_measures(grid, (1 - chance) * sparse.eye_array(len(grid)) + chance * _neighbour_measures(grid))
+
+
+def from_measures(grid: CellGrid, measures: object) -> Kernel:
+    """A kernel with one base measure (M², M²) per intended cell."""
+    targets = intended(grid).ravel()
+    rows = np.flatnonzero(targets >= 0)
+    features = sparse.csr_array((np.ones(len(rows)), (rows, targets[rows])), shape=(4 * len(grid), len(grid)))
+    return Kernel(grid, features, measures)  # type: ignore[arg-type]
+
+
+def _neighbour_measures(grid: CellGrid) -> Matrix:
+    """(M², M²) uniform over the neighbours of each cell."""
+    cells, slots = np.nonzero(grid.neighbors >= 0)
+    shares = 1 / grid.degrees[cells]
+    return sparse.csr_array((shares, (cells, grid.neighbors[cells, slots])), shape=(len(grid), len(grid)))
+
+
+def _compact(matrix: Matrix) -> Matrix:
+    """CSR with sorted indices and no stored zeros."""
+    compact = sparse.csr_array(matrix, copy=True)
+    compact.sum_duplicates()
+    compact.eliminate_zeros()
+    return compact
+
+
+def _picks(features: Matrix, targets: NDArray[np.int64]) -> bool:
+    """Whether the features are 1 for the intended cell's measure and 0 otherwise."""
+    rows = np.flatnonzero(targets >= 0)
+    plain = sparse.csr_array((np.ones(len(rows)), (rows, targets[rows])), shape=(len(targets), int(targets.max()) + 1))
+    return features.shape == plain.shape and abs(features - plain).sum() == 0
+
+
+def _named(grid: CellGrid, rows: NDArray[np.integer]) -> str:
+    return listed((f"cell {row // 4} action {row % 4}" for row in rows.tolist()), most=3)
+
+
+def _check(kernel: Kernel) -> None:
+    grid, matrix = kernel.grid, kernel.matrix
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    wrong = np.unique(rows[~(matrix.data >= 0)])
+    if wrong.size:
+        raise InputError(f"kernel has negative or undefined probabilities in {_named(grid, wrong)}")
+    totals, possible = matrix.sum(axis=1), intended(grid).ravel() >= 0
+    wrong = np.flatnonzero(np.abs(totals - possible) > ROUNDING)
+    if wrong.size:
+        raise InputError(
+            f"kernel leaks: probabilities of {_named(grid, wrong)} sum to {totals[wrong[0]]:.6g}, "
+            f"not {int(possible[wrong[0]])}"
+        )
+    wrong = np.unique(rows[~_allowed(grid, rows, matrix.indices)])
+    if wrong.size:
+        raise InputError(
+            f"kernel leaves the cell graph in {_named(grid, wrong)}: "
+            "an action may end only in its cell, the intended cell, or a neighbour of either"
+        )
+
+
+def _allowed(grid: CellGrid, rows: NDArray[np.integer], ends: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Which transitions end at most one move from the cell of their row or from the intended one."""
+    targets = intended(grid).ravel()[rows]
+    near = (grid.moves(rows // 4, ends) <= 1) | (grid.moves(np.maximum(targets, 0), ends) <= 1)
+    return np.asarray(near & (targets >= 0))
