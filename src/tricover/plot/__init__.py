@@ -3,6 +3,18 @@
 from tricover.plot.decomposition import plot_cells
 from tricover.plot.formation import plot_network
 from tricover.plot.layers import plot_layers
+from tricover.plot.mdp import plot_solution, plot_states, plot_weights
 from tricover.plot.style import COLUMN, PAGE, figure_style, save_figure
 
-__all__ = ["COLUMN", "PAGE", "figure_style", "plot_cells", "plot_layers", "plot_network", "save_figure"]
+__all__ = [
+    "COLUMN",
+    "PAGE",
+    "figure_style",
+    "plot_cells",
+    "plot_layers",
+    "plot_network",
+    "plot_solution",
+    "plot_states",
+    "plot_weights",
+    "save_figure",
+]

@@ -1,0 +1,98 @@
+"""The local decision process: cells with their weights, the kinds of states, value and policy.
+
+The first two are the paper's figures of the weights (M = 5) and of the states. Corners are named i_1, i_2, i_3, as the
+in-neighbours are there.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tricover.geometry import CellGrid
+from tricover.mdp import Solution
+from tricover.plot.style import COLUMN, INK, figure_style, new_axes, plain_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+
+__all__ = ["plot_solution", "plot_states", "plot_weights"]
+
+EQUILATERAL = np.array([[0.5, np.sqrt(0.75)], [0.0, 0.0], [1.0, 0.0]])
+HIGHLIGHT = "#d55e00"
+# Okabe and Ito's colours, told apart by everybody.
+KINDS = (("interior", 3, "#56b4e9"), ("boundary", 2, "#f0e442"), ("nodal", 1, "#e69f00"))
+
+
+def plot_weights(grid: CellGrid, triangle: ArrayLike | None = None, ax: "Axes | None" = None) -> "Axes":
+    """The cells of a triangle (3, 2), by default an equilateral one, with the three weights of their centres."""
+    corners = EQUILATERAL if triangle is None else np.asarray(triangle, dtype=np.float64)
+    with figure_style():
+        ax = ax or new_axes(1.4 * COLUMN, 1.25 * COLUMN)
+        _draw_cells(ax, grid, corners, facecolors=["#ffffff" if up else "#ececec" for up in grid.up])
+        size = min(8.0, 32 / grid.resolution)
+        for weights in grid.weights:
+            x, y = weights @ corners
+            text = "\n".join(f"{weight:.3f}" for weight in weights)
+            ax.text(x, y, text, ha="center", va="center", fontsize=size, linespacing=0.95)
+        _name_corners(ax, corners)
+    return ax
+
+
+def plot_states(grid: CellGrid, triangle: ArrayLike | None = None, ax: "Axes | None" = None) -> "Axes":
+    """The contained states by kind: interior, boundary and nodal, with three, two and one neighbours."""
+    from matplotlib.patches import Patch
+
+    corners = EQUILATERAL if triangle is None else np.asarray(triangle, dtype=np.float64)
+    colours = {degree: colour for _, degree, colour in KINDS} | {0: KINDS[2][2]}
+    with figure_style():
+        ax = ax or new_axes(COLUMN, 0.95 * COLUMN)
+        _draw_cells(ax, grid, corners, facecolors=[colours[int(degree)] for degree in grid.degrees])
+        _name_corners(ax, corners)
+        keys = [Patch(facecolor=colour, edgecolor=INK, linewidth=0.4, label=name) for name, _, colour in KINDS]
+        ax.legend(handles=keys, loc="upper left")
+    return ax
+
+
+def plot_solution(solution: Solution, start: int | None = None, ax: "Axes | None" = None) -> "Axes":
+    """Value as colour, the policy as arrows, a star on the goal, and the path from cell ``start`` if one is given."""
+    problem = solution.problem
+    grid, corners = problem.grid, problem.triangle
+    centres = grid.weights @ corners
+    with figure_style():
+        ax = ax or new_axes(1.5 * COLUMN, 1.15 * COLUMN)
+        cells = _draw_cells(ax, grid, corners, array=solution.value, cmap="viridis_r", linewidths=0.1)
+        ax.figure.colorbar(cells, ax=ax, label="value V*(s)", shrink=0.7)
+        _draw_policy(ax, centres, centres[solution.policy] - centres)
+        if start is not None:
+            x, y = centres[solution.path(start)].T
+            ax.plot(x, y, color=HIGHLIGHT, linewidth=1.5, marker="o", markevery=[0], markersize=4, label="path")
+        x, y = centres[problem.goal_cell]
+        ax.plot(x, y, "*", color=HIGHLIGHT, markersize=10, markeredgecolor="white", label="goal")
+        ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    return ax
+
+
+def _draw_cells(ax: "Axes", grid: CellGrid, corners: NDArray[np.float64], **style: Any) -> "PolyCollection":
+    from matplotlib.collections import PolyCollection
+
+    outlines = grid.corners(np.arange(len(grid))) @ corners
+    cells = PolyCollection(list(outlines), **{"edgecolors": INK, "linewidths": 0.4, **style})
+    ax.add_collection(cells)
+    ax.autoscale_view()
+    plain_axes(ax)
+    return cells
+
+
+def _draw_policy(ax: "Axes", centres: NDArray[np.float64], steps: NDArray[np.float64]) -> None:
+    moving = np.flatnonzero(steps.any(axis=1))
+    (x, y), (dx, dy) = centres[moving].T, steps[moving].T
+    ax.quiver(x, y, dx, dy, angles="xy", scale_units="xy", scale=1.6, width=0.0025, color="white")
+
+
+def _name_corners(ax: "Axes", corners: NDArray[np.float64]) -> None:
+    centre = corners.mean(axis=0)
+    for k, corner in enumerate(corners):
+        x, y = centre + 1.08 * (corner - centre)
+        ax.text(x, y, f"$i_{k + 1}$", ha="center", va="center", fontsize=10)
