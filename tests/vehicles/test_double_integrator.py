@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tricover.errors import InputError
@@ -80,6 +80,7 @@ def test_limits_are_never_exceeded_and_velocity_is_the_slope_of_position(state, 
 
 
 @given(states, goals)
+@example(np.array([0.0, 1, 2, 0]), [0.0, 0.0])  # at full speed across the line to the goal
 @settings(max_examples=40)
 def test_arrival_is_between_the_bounds_that_any_motion_has(state, goal):
     rider = vehicle("double-integrator", max_acceleration=1.0, max_speed=2.0)
@@ -94,7 +95,7 @@ def test_arrival_is_between_the_bounds_that_any_motion_has(state, goal):
     leg = np.hypot(*(goal - rest))
     braking = speed + (2 * np.sqrt(leg) if leg <= 4 else leg / 2 + 2)
     assert max(alone) - 1e-7 <= time
-    assert time <= 2 * braking + 1e-7
+    assert time <= braking + 1e-7
 
 
 def test_a_step_that_is_too_short_is_a_part_of_the_same_motion():

@@ -9,7 +9,8 @@ The first acceleration points to the side of the goal on which the agent would s
 along the line to the goal and one across it, share the limits as (a cos φ, v cos φ) and (a sin φ, v sin φ), so neither
 norm is ever exceeded. From rest φ = 0: the straight line in the shortest time there is, 2√(D/a) or D/v + v/a. With a
 speed across the line (after a step that was too short) φ is the one for which both axes arrive together, found by
-bisection within the range that allows the present speeds; then the motion is the best of this family, not of all.
+bisection within the range that allows the present speeds. Where braking to a stop and starting anew arrives sooner,
+because a fast agent has no room to turn, it does that. Then the motion is the best of this family, not of all.
 
 Everything is evaluated in closed form at Δt, so there is no integration error; an agent that arrives is at its goal
 point to the bit, with speed 0. One that does not is on its way, and its speed carries over to the next step.
@@ -47,7 +48,7 @@ class Profile:
         """Seconds until rest at the goal."""
         return np.asarray(self.rise + self.cruise + self.fall)
 
-    def at(self, time: float) -> tuple[Floats, Floats]:
+    def at(self, time: float | Floats) -> tuple[Floats, Floats]:
         """Displacement since the start, and velocity, after ``time`` seconds, for motions that are not over by then."""
         first = np.minimum(time, self.rise)
         second = np.clip(time - self.rise, 0, self.cruise)
@@ -56,6 +57,22 @@ class Profile:
         travelled = travelled + self.peak * second + (self.peak - self.acceleration * third / 2) * third
         speed = self.start + self.acceleration * (first - third)
         return self.sign * travelled, self.sign * speed
+
+
+@dataclass(frozen=True)
+class Journey:
+    """Seconds until rest at the goal, (agents,); places and velocities, (agents, 2), when the step is over."""
+
+    total: Floats
+    places: Floats
+    velocities: Floats
+
+
+def _directions(vectors: Floats) -> tuple[Floats, Floats]:
+    """Lengths (agents,) and directions (agents, 2) of vectors; the x axis for those of no length."""
+    length = np.hypot(vectors[:, 0], vectors[:, 1])
+    ahead = np.tile([1.0, 0.0], (len(vectors), 1))
+    return length, np.divide(vectors, length[:, None], out=ahead, where=length[:, None] > 0)
 
 
 def profile(distance: Floats, speed: Floats, acceleration: Floats, limit: Floats) -> Profile:
@@ -97,18 +114,38 @@ class DoubleIntegrator:
         """States on the way to, or at rest on, the centroids of the reach sets."""
         states, corners = ready(self, states, reach_sets, duration)
         goals = goal_points(corners)
-        legs = goals - states[:, :2]
-        length = np.hypot(legs[:, 0], legs[:, 1])
-        along = np.divide(legs, length[:, None], out=np.tile([1.0, 0.0], (len(legs), 1)), where=length[:, None] > 0)
+        turning, braking = self._turn(states, goals, duration), self._brake(states, goals, duration)
+        sooner = (braking.total < turning.total)[:, None]
+        arrived = (np.minimum(braking.total, turning.total) <= duration)[:, None]
+        moved = np.where(sooner, braking.places, turning.places)
+        velocities = np.where(sooner, braking.velocities, turning.velocities)
+        return np.hstack([np.where(arrived, goals, moved), np.where(arrived, 0.0, velocities)])
+
+    def _turn(self, states: Floats, goals: Floats, duration: float) -> Journey:
+        """Towards the goal at once, along the line to it and across it at the same time."""
+        length, along = _directions(goals - states[:, :2])
         across = np.stack([-along[:, 1], along[:, 0]], axis=1)
         speeds = np.stack([(states[:, 2:] * axis).sum(axis=1) for axis in (along, across)])
         speeds[1, np.abs(speeds[1]) <= STRAIGHT * self.max_speed] = 0.0
         straight, sideways = self._profiles(length, speeds)
         (ahead, onward), (aside, drift) = straight.at(duration), sideways.at(duration)
-        arrived = (np.maximum(straight.total, sideways.total) <= duration)[:, None]
         moved = states[:, :2] + ahead[:, None] * along + aside[:, None] * across
         velocities = onward[:, None] * along + drift[:, None] * across
-        return np.hstack([np.where(arrived, goals, moved), np.where(arrived, 0.0, velocities)])
+        return Journey(np.maximum(straight.total, sideways.total), moved, velocities)
+
+    def _brake(self, states: Floats, goals: Floats, duration: float) -> Journey:
+        """To a stop first, then straight to the goal: sooner where the present speed leaves no room to turn."""
+        speed, heading = _directions(states[:, 2:])
+        stop = speed / self.max_acceleration
+        first = np.minimum(duration, stop)
+        stopping = (speed - self.max_acceleration * first / 2) * first
+        length, along = _directions(goals - (states[:, :2] + heading * (speed * stop / 2)[:, None]))
+        limits = np.full_like(length, self.max_acceleration), np.full_like(length, self.max_speed)
+        straight = profile(length, np.zeros_like(length), *limits)
+        ahead, onward = straight.at(duration - first)
+        moved = states[:, :2] + stopping[:, None] * heading + ahead[:, None] * along
+        velocities = (speed - self.max_acceleration * first)[:, None] * heading + onward[:, None] * along
+        return Journey(stop + straight.total, moved, velocities)
 
     def _profiles(self, length: Floats, speeds: Floats) -> tuple[Profile, Profile]:
         """Motions along and across the line to the goal, with the split of the limits that lets both end together."""
