@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tricover.mdp import LocalMDP as LocalMDP
     from tricover.network import Network as Network
     from tricover.network import build_network as build_network
+    from tricover.targets import Targets as Targets
     from tricover.vehicles import check_aoc as check_aoc
     from tricover.vehicles import vehicle as vehicle
 
@@ -26,13 +27,14 @@ _HOME = {
     "CellGrid": "geometry",
     "LocalMDP": "mdp",
     "Network": "network",
+    "Targets": "targets",
     "TricoverError": "errors",
     "build_network": "network",
     "check_aoc": "vehicles",
     "vehicle": "vehicles",
 }
 
-__all__ = ["CellGrid", "LocalMDP", "Network", "TricoverError", "build_network", "check_aoc", "vehicle"]
+__all__ = ["CellGrid", "LocalMDP", "Network", "Targets", "TricoverError", "build_network", "check_aoc", "vehicle"]
 
 
 def __getattr__(name: str) -> object:

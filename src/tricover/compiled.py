@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 import numba
 from numba.core import event
 
-__all__ = ["kernel", "on_compilation"]
+__all__ = ["inlined", "kernel", "on_compilation"]
 
 Function = TypeVar("Function", bound=Callable[..., object])
 log = logging.getLogger("tricover")
@@ -20,6 +20,11 @@ log = logging.getLogger("tricover")
 def kernel(function: Function) -> Function:
     """Compile ``function`` at first use and cache it."""
     return cast(Function, numba.njit(cache=True, nogil=True, error_model="numpy")(function))
+
+
+def inlined(function: Function) -> Function:
+    """Compile ``function`` into the kernels that call it, where a call would cost more than its length lets on."""
+    return cast(Function, numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(function))
 
 
 class _Listener(event.Listener):

@@ -42,9 +42,9 @@ def filled(rings: Sequence[Floats], density: float, rng: np.random.Generator | N
     if area <= 1e-9 * float(np.prod(high - low)) or not area > 0:
         raise InputError("polygon without area")
     spacing = density**-0.5
-    counts = np.ceil((high - low) / spacing - 1e-6).astype(
-        np.int64
-    )  # a whole number of squares fits in spite of rounding
+    # The grid alone gives the most even number; squares to jitter in must cover the whole polygon.
+    squares = np.round((high - low) / spacing) if rng is None else np.ceil((high - low) / spacing - 1e-6)
+    counts = np.maximum(squares, 1).astype(np.int64)
     starts = (low + high - (counts - 1) * spacing) / 2
     xs, ys = (start + spacing * np.arange(count) for start, count in zip(starts, counts, strict=True))
     points = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from tricover.errors import InputError, listed
 from tricover.formats.projection import Projection
 
-__all__ = ["Points", "checked_positions", "checked_weights"]
+__all__ = ["Points", "checked_ids", "checked_positions", "checked_weights"]
 
 Floats = NDArray[np.float64]
 
@@ -52,7 +52,14 @@ def checked_weights(values: ArrayLike | None, count: int) -> Floats | None:
     return weights
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+def checked_ids(values: Sequence[str] | None, count: int) -> tuple[str, ...] | None:
+    """One name for each of ``count`` points, as text."""
+    if values is not None and len(values) != count:
+        raise InputError(f"{count} points need as many ids, not {len(values)}")
+    return None if values is None else tuple(map(str, values))
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Points:
     """Positions (N, n) with n = 2 or 3, in metres; weights (N,) and names (N,) where there are any.
 
@@ -60,17 +67,25 @@ class Points:
     """
 
     positions: Floats
-    weights: Floats | None = None
-    ids: Sequence[str] | None = None
-    projection: Projection | None = None
+    weights: Floats | None
+    ids: tuple[str, ...] | None
+    projection: Projection | None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "positions", checked_positions(self.positions))
-        object.__setattr__(self, "weights", checked_weights(self.weights, len(self)))
-        if self.ids is not None:
-            object.__setattr__(self, "ids", tuple(map(str, self.ids)))
-            if len(self.ids) != len(self):
-                raise InputError(f"{len(self)} points need as many ids, not {len(self.ids)}")
+    def __init__(
+        self,
+        positions: ArrayLike,
+        weights: ArrayLike | None = None,
+        ids: Sequence[str] | None = None,
+        projection: Projection | None = None,
+    ) -> None:
+        checked = checked_positions(positions)
+        values = {
+            "positions": checked,
+            "weights": checked_weights(weights, len(checked)),
+            "ids": checked_ids(ids, len(checked)),
+            "projection": projection,
+        }
+        vars(self).update(values)
 
     def __len__(self) -> int:
         return len(self.positions)

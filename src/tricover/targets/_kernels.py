@@ -1,0 +1,383 @@
+"""Kernels of the target index: how a triangle's outline is followed through the rows, and what is done on the way.
+
+In each row a triangle meets consecutive stretches of the sorted targets: perhaps inside (first … inner), surely inside
+(inner … outer), perhaps inside (outer … last). "Surely" is decided with margins that exceed all rounding, "perhaps"
+target by target with three edge functions and, where rounding leaves a doubt, exact orientation tests.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tricover.compiled import inlined, kernel
+from tricover.geometry._expansions import two_sum
+from tricover.geometry._predicates import orient2d
+
+__all__ = ["BLOCK", "CHUNK", "TILES", "block_sums", "fill_bins", "find_tiles", "list_inside", "sum_inside"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int32]
+
+BLOCK = 8  # targets per prefix sum
+TILES = 64  # per axis
+CHUNK = 16  # targets that are tested at once
+_FEW = 192  # stretches up to this long are tested target by target
+_EPS = 2.220446049250313e-16
+_TINY = 1e-290
+_STEEP = 1e150
+
+
+@kernel
+def fill_bins(xs: Floats, size: int, rows: Floats, bins: Integers) -> None:
+    """bins[r, b]: the first target of row r whose bin is b or later; row r holds ``size`` targets sorted by x."""
+    last = bins.shape[1] - 1
+    for row in range(len(bins)):
+        target = row * size
+        end = min(target + size, len(xs))
+        for b in range(last):
+            while target < end and min(int((xs[target] - rows[2, row]) * rows[3, row]), last - 1) < b:
+                target += 1
+            bins[row, b] = target
+        bins[row, last] = end
+
+
+@kernel
+def block_sums(column: Floats, sums: Floats) -> None:
+    """Prefix sums (blocks, 2) before each block of a column, as unevaluated pairs of a high and a low part."""
+    high, low = 0.0, 0.0
+    for target in range(len(column)):
+        if target % BLOCK == 0:
+            sums[target // BLOCK, 0], sums[target // BLOCK, 1] = high, low
+        high, rest = two_sum(high, column[target])
+        high, low = two_sum(high, low + rest)
+    if len(column) % BLOCK == 0:
+        sums[-1, 0], sums[-1, 1] = high, low
+
+
+@kernel
+def find_tiles(triangles: Floats, low: Floats, scale: Floats, first: int, last: int, tiles: NDArray[np.uint16]) -> None:
+    """The tile of each triangle's centre, tiles counted along rows."""
+    for triangle in range(first, last):
+        tile = 0
+        for axis in (1, 0):
+            centre = (triangles[triangle, 0, axis] + triangles[triangle, 1, axis] + triangles[triangle, 2, axis]) / 3
+            place = (centre - low[axis]) * scale[axis]
+            tile = TILES * tile + int(min(max(place, 0.0), TILES - 1.0))
+        tiles[triangle] = tile
+
+
+@kernel
+def _outline(corners: Floats) -> Any:
+    """What the rows need to know of a triangle: corners sorted by y, slopes of its sides, margin, bulge and width."""
+    ax, ay, bx, by, cx, cy = corners[0, 0], corners[0, 1], corners[1, 0], corners[1, 1], corners[2, 0], corners[2, 1]
+    if by < ay:
+        ax, ay, bx, by = bx, by, ax, ay
+    if cy < ay:
+        ax, ay, cx, cy = cx, cy, ax, ay
+    if cy < by:
+        bx, by, cx, cy = cx, cy, bx, by
+    lower = (bx - ax) / (by - ay) if by > ay else 0.0
+    upper = (cx - bx) / (cy - by) if cy > by else 0.0
+    whole = (cx - ax) / (cy - ay) if cy > ay else 0.0
+    margin = 8 * _EPS * (abs(ax) + abs(bx) + abs(cx)) + _TINY
+    width = max(ax, bx, cx) - min(ax, bx, cx)
+    if not abs(lower) + abs(upper) + abs(whole) < _STEEP:  # as good as level: its rows see it in its full width
+        lower = upper = whole = 0.0
+        margin += width
+    bulge = bx - (ax + (by - ay) * whole)  # how far the middle corner stands to the right of the long side
+    if abs(bulge) <= 2 * margin:
+        bulge = 0.0
+    return (ax, ay), (bx, by), (cx, cy), (lower, upper, whole), (margin, bulge, width)
+
+
+@kernel
+def _edges(corners: Any) -> Any:
+    """Coefficients of the three edge functions, positive inside; good up to rounding."""
+    (ax, ay), (bx, by), (cx, cy) = corners
+    ux, uy, vx, vy = bx - ax, by - ay, cx - ax, cy - ay
+    area = ux * vy - uy * vx
+    sign = 1.0 if area >= 0 else -1.0
+    return (ax, ay), (sign * ux, sign * uy), (sign * vx, sign * vy), sign * area
+
+
+@kernel
+def _least(edges: Any, x: float, y: float) -> float:
+    """The least of the three edge functions: twice the area between a point and the side that it is nearest to."""
+    (ax, ay), (ux, uy), (vx, vy), area = edges
+    dx, dy = x - ax, y - ay
+    along, across = ux * dy - uy * dx, dx * vy - dy * vx
+    return float(min(min(along, across), area - along - across))
+
+
+@kernel
+def _first_row(height: float, rows: Floats, lookup: Integers) -> int:
+    """The first row whose top reaches ``height``."""
+    bottom, top, bins = rows[0, 0], rows[1, -1], len(lookup) - 1
+    place = (height - bottom) * (bins / (top - bottom) if top > bottom else 0.0)
+    b = 0 if place < 0 else int(min(place, bins - 1.0))
+    low, high = lookup[b], lookup[b + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if rows[1, middle] < height:
+            low = middle + 1
+        else:
+            high = middle
+    return int(low)
+
+
+@kernel
+def _after(xs: Floats, low: int, high: int, x: float) -> int:
+    """The first of the sorted targets low … high that is right of x."""
+    while low < high:
+        middle = (low + high) // 2
+        if xs[middle] <= x:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def _crossings(outline: Any, low: float, high: float) -> Any:
+    """Where the long side and the bent one cross the lower and upper end of a row, as far as they reach into it."""
+    (ax, ay), (bx, by), (_, cy), (lower, upper, whole), _ = outline
+    u, v = max(low, ay), min(high, cy)
+    bent_u = ax + (u - ay) * lower if u < by else bx + (u - by) * upper
+    bent_v = ax + (v - ay) * lower if v < by else bx + (v - by) * upper
+    return ax + (u - ay) * whole, ax + (v - ay) * whole, bent_u, bent_v
+
+
+@kernel
+def _reach(outline: Any, low: float, high: float) -> Any:
+    """The least and most x that a triangle reaches in a row, up to its margin."""
+    (_, ay), (bx, by), (cx, cy), _, _ = outline
+    long_u, long_v, bent_u, bent_v = _crossings(outline, low, high)
+    least, most = min(min(long_u, long_v), min(bent_u, bent_v)), max(max(long_u, long_v), max(bent_u, bent_v))
+    if low < by < high:
+        least, most = min(least, bx), max(most, bx)
+    if ay == cy:
+        least, most = min(least, cx), max(most, cx)
+    return least, most
+
+
+@kernel
+def _within(outline: Any, low: float, high: float, xs: Floats, first: int, last: int) -> Any:
+    """A long stretch cut to what a triangle reaches in a row, and the blocks in it that are surely inside."""
+    (_, ay), _, (_, cy), _, (margin, bulge, _) = outline
+    least, most = _reach(outline, low, high)
+    first, last = _after(xs, first, last, least - 2 * margin), _after(xs, first, last, most + margin)
+    inner = outer = last
+    if low >= ay and high <= cy and bulge != 0.0:
+        long_u, long_v, bent_u, bent_v = _crossings(outline, low, high)
+        if bulge > 0:
+            begin, end = max(long_u, long_v) + margin, min(bent_u, bent_v) - 2 * margin
+        else:
+            begin, end = max(bent_u, bent_v) + margin, min(long_u, long_v) - 2 * margin
+        begin_block = (_after(xs, first, last, begin) + BLOCK - 1) // BLOCK
+        end_block = _after(xs, first, last, end) // BLOCK
+        if begin_block < end_block:
+            inner, outer = begin_block * BLOCK, end_block * BLOCK
+    return first, inner, outer, last
+
+
+@kernel
+def _stretch(outline: Any, rows: Floats, row: int, bins: Integers) -> Any:
+    """First and last of the targets in a row that stand in bins that a triangle reaches."""
+    margin, left, scale, count = outline[4][0], rows[2, row], rows[3, row], bins.shape[1] - 1
+    least, most = _reach(outline, rows[0, row], rows[1, row])
+    start, stop = (least - margin - left) * scale, (most + margin - left) * scale
+    if stop < 0 or start >= count + 1:  # the last bin also holds what rounding puts just behind it
+        return 0, 0
+    first = bins[row, 0 if start < 0 else int(min(start, count - 1.0))]
+    return int(first), int(bins[row, count if stop >= count else int(stop) + 1])
+
+
+@inlined
+def _follow(
+    outline: Any, rows: Floats, bins: Integers, lookup: Integers, xs: Floats, perhaps: Integers, surely: Integers
+) -> Any:
+    """Write down the stretches of targets that are perhaps and surely inside a triangle; returns how many there are.
+
+    Also returns more than the rounding error of the edge functions at any of these targets.
+    """
+    (_, bottom), _, (_, top), _, (_, _, width) = outline
+    pieces, blocks, bin_width, height = 0, 0, 0.0, 0.0
+    row = _first_row(bottom, rows, lookup)
+    while row < rows.shape[1] and rows[0, row] <= top:
+        first, last = _stretch(outline, rows, row, bins)
+        bin_width, height = max(bin_width, rows[4, row]), max(height, rows[1, row] - rows[0, row])
+        perhaps[pieces, 0], perhaps[pieces, 1] = first, last
+        pieces += 1
+        if last - first > _FEW:
+            first, inner, outer, last = _within(outline, rows[0, row], rows[1, row], xs, first, last)
+            perhaps[pieces - 1, 0], perhaps[pieces - 1, 1] = first, inner
+            perhaps[pieces, 0], perhaps[pieces, 1] = outer, last
+            surely[blocks, 0], surely[blocks, 1] = inner, outer
+            pieces += 1
+            blocks += 1
+        row += 1
+    return pieces, blocks, 64 * _EPS * (width + bin_width) * (top - bottom + height) + _TINY
+
+
+@kernel
+def _mask(edges: Any, doubt: float, xs: Floats, ys: Floats, first: int) -> int:
+    """Which of the next CHUNK targets are inside or in doubt, one bit each.
+
+    The loop has a fixed length and no branches, so that the compiler works on several targets at once.
+    """
+    bits = 0
+    for k in range(CHUNK):
+        target = np.uint64(first) + np.uint64(k)
+        bits |= (_least(edges, xs[target], ys[target]) > -doubt) << k
+    return bits
+
+
+@inlined
+def _near(edges: Any, doubt: float, points: Floats, perhaps: Integers, pieces: int, scratch: Any) -> int:
+    """Collect the targets that are inside or in doubt; returns how many.
+
+    Branches on what is found could not be predicted, so there are none: what is not wanted is overwritten.
+    """
+    masks, found = scratch
+    chunks, count = 0, 0
+    for piece in range(pieces):
+        last = perhaps[piece, 1]
+        for first in range(perhaps[piece, 0], last, CHUNK):
+            bits = _mask(edges, doubt, points[0], points[1], first) & ((1 << min(last - first, CHUNK)) - 1)
+            masks[chunks, 0], masks[chunks, 1] = first, bits
+            chunks += bits != 0
+    for chunk in range(chunks):
+        for k in range(CHUNK):
+            found[count] = masks[chunk, 0] + k
+            count += (masks[chunk, 1] >> k) & 1
+    return count
+
+
+@kernel
+def _holds(corners: Floats, x: float, y: float) -> bool:
+    """Whether the closed triangle holds the point, exactly; a flat one is a segment or a point."""
+    ax, ay, bx, by, cx, cy = corners[0, 0], corners[0, 1], corners[1, 0], corners[1, 1], corners[2, 0], corners[2, 1]
+    if not (min(ax, bx, cx) <= x <= max(ax, bx, cx) and min(ay, by, cy) <= y <= max(ay, by, cy)):
+        return False
+    if (x == ax and y == ay) or (x == bx and y == by) or (x == cx and y == cy):
+        return True  # common: an agent with one target stands on it, and is a corner of its mentees' triangles
+    turn = orient2d(ax, ay, bx, by, cx, cy)
+    first = orient2d(ax, ay, bx, by, x, y)
+    second = orient2d(bx, by, cx, cy, x, y)
+    third = orient2d(cx, cy, ax, ay, x, y)
+    if turn == 0.0:
+        return first == 0.0 and second == 0.0 and third == 0.0
+    if turn < 0.0:
+        first, second, third = -first, -second, -third
+    return first >= 0.0 and second >= 0.0 and third >= 0.0
+
+
+@kernel
+def _inside(corners: Floats, edges: Any, doubt: float, x: float, y: float) -> bool:
+    """Whether a target that is inside or in doubt is inside."""
+    return _least(edges, x, y) > doubt or _holds(corners, x, y)
+
+
+@kernel
+def _scratch(points: Floats, rows: Floats) -> Any:
+    """Room for the stretches of one triangle that are perhaps and surely inside, and for what is found in them."""
+    most, targets = rows.shape[1], points.shape[1]
+    masks = np.empty((targets // CHUNK + 2 * most + 1, 2), np.int32)
+    return (
+        np.empty((2 * most, 2), np.int32),
+        np.empty((most, 2), np.int32),
+        (masks, np.empty(targets + CHUNK, np.int32)),
+    )
+
+
+@kernel
+def _between(prefix: Floats, inner: int, outer: int) -> float:
+    """The sum of a column from one block's start to another's."""
+    a, b = outer // BLOCK, inner // BLOCK
+    difference, lost = two_sum(prefix[a, 0], -prefix[b, 0])
+    return float(difference + (lost + (prefix[a, 1] - prefix[b, 1])))
+
+
+@kernel
+def sum_inside(
+    triangles: Floats,
+    places: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    sums: Floats,
+    points: Floats,
+    rows: Floats,
+    bins: Integers,
+    lookup: Integers,
+    one: Floats,
+    two: Floats,
+    three: Floats,
+    prefix_one: Floats,
+    prefix_two: Floats,
+    prefix_three: Floats,
+) -> None:
+    """Number of targets, and sums of up to three value columns, inside each triangle (T, 3, 2).
+
+    They are written to the ``places`` of the triangles in counts (…,) and sums (…, K). Points (2, D + CHUNK) and
+    columns (D,) are sorted; prefixes come from ``block_sums``.
+    """
+    numbers, totals = np.empty(len(triangles), np.int64), np.empty((len(triangles), 3))
+    perhaps, surely, scratch = _scratch(points, rows)
+    found = scratch[1]
+    for triangle in range(len(triangles)):
+        corners = triangles[triangle]
+        outline = _outline(corners)
+        edges = _edges(outline[:3])
+        pieces, blocks, doubt = _follow(outline, rows, bins, lookup, points[0], perhaps, surely)
+        number, total_one, total_two, total_three = 0, 0.0, 0.0, 0.0
+        for block in range(blocks):
+            inner, outer = surely[block, 0], surely[block, 1]
+            number += outer - inner
+            total_one += _between(prefix_one, inner, outer)
+            total_two += _between(prefix_two, inner, outer)
+            total_three += _between(prefix_three, inner, outer)
+        for k in range(_near(edges, doubt, points, perhaps, pieces, scratch)):
+            target = found[k]
+            if _inside(corners, edges, doubt, points[0, target], points[1, target]):
+                number += 1
+                total_one += one[target]
+                total_two += two[target]
+                total_three += three[target]
+        numbers[triangle] = number
+        totals[triangle, 0], totals[triangle, 1], totals[triangle, 2] = total_one, total_two, total_three
+    for triangle, place in enumerate(places):  # all at once: far-off writes in the loop above would hold it up
+        counts[place] = numbers[triangle]
+        for column in range(sums.shape[1]):
+            sums[place, column] = totals[triangle, column]
+
+
+@kernel
+def list_inside(
+    triangles: Floats,
+    places: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    members: Integers,
+    points: Floats,
+    rows: Floats,
+    bins: Integers,
+    lookup: Integers,
+    names: Integers,
+) -> None:
+    """Names of the targets inside each triangle (T, 3, 2), written to members from the offset of its place on."""
+    perhaps, surely, scratch = _scratch(points, rows)
+    found = scratch[1]
+    for triangle in range(len(triangles)):
+        corners = triangles[triangle]
+        outline = _outline(corners)
+        edges = _edges(outline[:3])
+        pieces, blocks, doubt = _follow(outline, rows, bins, lookup, points[0], perhaps, surely)
+        place = offsets[places[triangle]]
+        for block in range(blocks):
+            for target in range(surely[block, 0], surely[block, 1]):
+                members[place] = names[target]
+                place += 1
+        for k in range(_near(edges, doubt, points, perhaps, pieces, scratch)):
+            target = found[k]
+            if _inside(corners, edges, doubt, points[0, target], points[1, target]):
+                members[place] = names[target]
+                place += 1

@@ -1,0 +1,170 @@
+"""The target index: which targets stand in which triangles, exactly, at a cost that follows the triangles' outlines.
+
+Targets are sorted by y into rows of equal number, and by x within a row, so that dense places get low rows. A triangle
+meets a row in one stretch, found in a table of equal bins per row. Only targets near the outline are tested one by one;
+those in between come from prefix sums, kept as unevaluated pairs of floats, so that differences cost no digits.
+Whatever the shape of the target set, √D/5 rows cross it: coincident or collinear targets only make rows of no height.
+
+A triangle is a closed set: a target on an edge or a corner is inside, and a flat one holds the targets on its segment.
+Signs are exact (``geometry._predicates``; coordinates may span 90 decades) and each triangle is worked out by one
+thread, so the numbers depend neither on the order of the triangles nor on the number of threads.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tricover.targets import _kernels as kernels
+from tricover.threads import ranges, side_by_side
+
+__all__ = ["Column", "Index", "build_index", "count_and_sum", "list_members"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int32]
+
+_ROW_SHAPE = 5.0  # a row holds this many times √D targets: measured best on the thin triangles of deep layers
+_PER_BIN = 2  # targets per bin, if they were even
+_PER_ROW = 16  # bins per row in the table that finds a triangle's first row
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """Values of the targets (D,) in the index's order, and their prefix sums before each block (blocks, 2)."""
+
+    values: Floats
+
+    @cached_property
+    def prefix(self) -> Floats:
+        """High and low part of the sum of all values before each block."""
+        sums = np.zeros((len(self.values) // kernels.BLOCK + 1, 2))
+        kernels.block_sums(self.values, sums)
+        return sums
+
+
+@dataclass(frozen=True, eq=False)
+class Index:
+    """Targets sorted into rows.
+
+    points (2, D) sorted, and some padding; names (D,) their own indices; rows (5, R): bottom, top, left, bins per metre
+    and width of a bin; bins (R, B + 1): first target of each bin; lookup: first row of each bin of heights.
+    """
+
+    points: Floats
+    names: Integers
+    rows: Floats
+    bins: Integers
+    lookup: Integers
+
+    def column(self, values: Floats) -> Column:
+        """Values (D,), given in the targets' own order, as a column of this index."""
+        return Column(values[self.names])
+
+    @property
+    def tables(self) -> tuple[Floats, Floats, Integers, Integers]:
+        """What the kernels need to follow a triangle."""
+        return self.points, self.rows, self.bins, self.lookup
+
+    @cached_property
+    def axes(self) -> tuple[Column, Column]:
+        """The coordinates as columns; they share their memory with ``points``."""
+        xs, ys = self.points[:, : len(self.names)]
+        return Column(xs), Column(ys)
+
+
+def build_index(positions: Floats) -> Index:
+    """Sort targets (D, 2) into rows."""
+    count = len(positions)
+    size = max(1, ceil(_ROW_SHAPE * sqrt(count)))
+    starts = range(0, count, size)
+    by_height = np.lexsort((positions[:, 0], positions[:, 1]))
+    names = np.empty(count, dtype=np.int32)
+    for start in starts:
+        row = by_height[start : start + size]
+        names[start : start + size] = row[np.argsort(positions[row, 0], kind="stable")]
+    points = np.empty((2, count + kernels.CHUNK))
+    points[:, :count] = positions[names].T
+    points[:, count:] = points[:, :1]  # padding: the kernels read whole chunks
+    bins = np.empty((len(starts), size // _PER_BIN + 2), dtype=np.int32)
+    rows = _rows(points, starts, bins.shape[1] - 1)
+    kernels.fill_bins(points[0, :count], size, rows, bins)
+    return Index(points, names, rows, bins, _lookup(rows))
+
+
+def _rows(points: Floats, starts: range, bins: int) -> Floats:
+    """Bottom, top, left, bins per metre and width of a bin, for each row."""
+    rows = np.empty((5, len(starts)))
+    for row, start in enumerate(starts):
+        xs, ys = points[:, start : min(start + starts.step, starts.stop)]
+        # Bins must be wider than rounding, even where all targets of a row stand on one spot.
+        width = max(xs[-1] - xs[0], 1e-12 * max(abs(xs[0]), abs(xs[-1])), 1e-200) / bins
+        rows[:, row] = ys.min(), ys.max(), xs[0], 1 / width, width
+    return rows
+
+
+def _lookup(rows: Floats) -> Integers:
+    """The first row whose top is in each bin of heights or above; ``_first_row`` uses the same arithmetic."""
+    count = _PER_ROW * rows.shape[1]
+    if not count:
+        return np.zeros(1, dtype=np.int32)
+    bottom, top = rows[0, 0], rows[1, -1]
+    places = (rows[1] - bottom) * (count / (top - bottom) if top > bottom else 0.0)
+    bins = np.minimum(places, count - 1.0).astype(np.int64)
+    return np.searchsorted(bins, np.arange(count + 1)).astype(np.int32)
+
+
+def _tile_by_tile(index: Index, triangles: Floats) -> NDArray[np.int64]:
+    """An order of triangles (T, 3, 2) in which the targets they touch stay in the cache."""
+    low = np.array([index.rows[2].min(), index.rows[0, 0]])
+    high = np.array([index.points[0].max(), index.rows[1, -1]])
+    scale = kernels.TILES / np.maximum(high - low, 1e-200)
+    tiles = np.empty(len(triangles), dtype=np.uint16)
+    side_by_side(lambda part: kernels.find_tiles(triangles, low, scale, *part, tiles), ranges(len(triangles)))
+    return np.argsort(tiles, kind="stable")
+
+
+def _in_parts(index: Index, triangles: Floats, work: Callable[[Floats, NDArray[np.int64]], None]) -> None:
+    """Do the work for parts of the triangles, side by side; it is told which ones they are."""
+    if not len(index.names):
+        return
+    order = _tile_by_tile(index, triangles)
+
+    def do(part: tuple[int, int]) -> None:
+        chosen = order[slice(*part)]
+        work(triangles.reshape(-1, 6).take(chosen, axis=0).reshape(-1, 3, 2), chosen)
+
+    side_by_side(do, ranges(len(order), smallest=512))
+
+
+def count_and_sum(index: Index, triangles: Floats, columns: Sequence[Column]) -> tuple[NDArray[np.int64], Floats]:
+    """Number of targets (T,) and sums of value columns (T, K) inside triangles (T, 3, 2)."""
+    counts = np.zeros(len(triangles), dtype=np.int64)
+    sums = np.zeros((len(triangles), len(columns)))
+    for start in range(0, max(len(columns), 1), 3):
+        _count_and_sum_three(index, triangles, columns[start : start + 3], counts, sums[:, start : start + 3])
+    return counts, sums
+
+
+def _count_and_sum_three(
+    index: Index, triangles: Floats, columns: Sequence[Column], counts: NDArray[np.int64], sums: Floats
+) -> None:
+    """The same for up to three columns: the kernel sums three, wanted or not."""
+    three = (*columns, *index.axes, index.axes[0])[:3]
+    lists = [column.values for column in three] + [column.prefix for column in three]
+
+    _in_parts(
+        index, triangles, lambda part, chosen: kernels.sum_inside(part, chosen, counts, sums, *index.tables, *lists)
+    )
+
+
+def list_members(index: Index, triangles: Floats) -> tuple[NDArray[np.int64], Integers]:
+    """Offsets (T + 1,) and names of the targets inside triangles (T, 3, 2)."""
+    counts, _ = count_and_sum(index, triangles, ())
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    members = np.empty(offsets[-1], dtype=np.int32)
+    lists = (offsets, members, *index.tables, index.names)
+    _in_parts(index, triangles, lambda part, chosen: kernels.list_inside(part, chosen, *lists))
+    return offsets, members

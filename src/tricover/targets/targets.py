@@ -1,0 +1,237 @@
+"""``Targets``: points on the ground with weights, that stand still, move, appear and vanish."""
+
+import io
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path as FilePath
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tricover.errors import FileFormatError, InputError, listed
+from tricover.formats import Points, Projection, read_points, write_points, write_whole
+from tricover.formats.binary import npy_array
+from tricover.formats.points import checked_ids, checked_positions, checked_weights
+from tricover.formats.writing import read_whole
+from tricover.targets.density import local_density
+from tricover.targets.index import Column, Index, build_index, count_and_sum, list_members
+from tricover.targets.motion import Drift, Motion, Path, Track
+
+__all__ = ["Targets"]
+
+Floats = NDArray[np.float64]
+
+_LARGEST = 1e150  # products of two coordinates must stay finite
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Targets:
+    """Points on the ground (D, 2), in metres, with weights (D,) where some count more than others.
+
+    Points (T, D, 2) move: one row per step, and ``points`` is the first. ``drifting`` and ``along`` make other motions.
+    ``active`` (D, 2) gives the first step at which each target is there and the first at which it is gone.
+    Ask a moving or changing set for its still targets ``at`` a step before anything else.
+
+    >>> targets = Targets([[0, 0], [1, 0], [4, 4]], weights=[1, 2, 5])
+    >>> counts, sums = targets.in_triangles([[0, 0], [2, 0], [0, 2]])
+    >>> float(counts), sums.tolist()
+    (3.0, [2.0, 0.0])
+    """
+
+    points: Floats
+    weights: Floats | None
+    active: NDArray[np.int64] | None
+    ids: tuple[str, ...] | None
+    projection: Projection | None
+    motion: Motion | None
+
+    def __init__(
+        self,
+        points: ArrayLike,
+        weights: ArrayLike | None = None,
+        *,
+        active: ArrayLike | None = None,
+        ids: Sequence[str] | None = None,
+        projection: Projection | None = None,
+        motion: Motion | None = None,
+    ) -> None:
+        if np.ndim(points) == 3:
+            if motion is not None:
+                raise InputError("targets have points over time and a motion: give one of the two")
+            motion = Track.checked(points)
+            points = motion.at(0)
+        start = checked_positions(points, dimensions=(2,))
+        if np.abs(start).max() > _LARGEST:
+            raise InputError(f"target coordinates must not exceed {_LARGEST:g}")
+        weights, active = checked_weights(weights, len(start)), _checked_active(active, len(start))
+        self._put(start, weights, active, checked_ids(ids, len(start)), projection, motion)
+
+    def _put(self, *values: object) -> None:
+        names = ("points", "weights", "active", "ids", "projection", "motion")
+        vars(self).update(zip(names, values, strict=True), _steps={})
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __repr__(self) -> str:
+        kind = "moving " if self.motion is not None else ""
+        extras = [name for name in ("weights", "active", "ids", "projection") if getattr(self, name) is not None]
+        return f"Targets({len(self)} {kind}points{', with ' + listed(extras) if extras else ''})"
+
+    # --- over time -------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def drifting(
+        cls, points: ArrayLike, velocity: Callable[[Floats, float], Floats], weights: ArrayLike | None = None
+    ) -> Self:
+        """Targets that start at points (D, 2) and are carried by ``velocity(positions, time)``, in metres per step."""
+        start = checked_positions(points, dimensions=(2,))
+        return cls(start, weights, motion=Drift(start, velocity))
+
+    @classmethod
+    def along(cls, path: Callable[[int], Floats], weights: ArrayLike | None = None) -> Self:
+        """Targets that stand at ``path(step)`` (D, 2)."""
+        start = checked_positions(path(0), dimensions=(2,))
+        return cls(start, weights, motion=Path(path, len(start)))
+
+    @property
+    def still(self) -> bool:
+        """Whether the same targets stand at the same places at every step."""
+        return self.motion is None and self.active is None
+
+    def at(self, step: int) -> "Targets":
+        """The still targets of a step: those that are there, where they are. The last step asked for is kept."""
+        if self.still:
+            return self
+        kept: dict[int, Targets] = vars(self)["_steps"]
+        if step not in kept:
+            points = self.points if self.motion is None else self.motion.at(step)
+            kept.clear()
+            kept[step] = self._part(points, self.present(step))
+        return kept[step]
+
+    def present(self, step: int) -> NDArray[np.int64]:
+        """Indices of the targets that are there at a step: target k of ``at(step)`` is target present(step)[k]."""
+        if self.active is None:
+            return np.arange(len(self))
+        return np.flatnonzero((self.active[:, 0] <= step) & (step < self.active[:, 1]))
+
+    def _part(self, points: Floats, kept: NDArray[np.int64]) -> "Targets":
+        """Still targets from checked data; unlike those a user makes, they may be none."""
+        part = object.__new__(Targets)
+        weights = None if self.weights is None else self.weights[kept]
+        ids = None if self.ids is None else tuple(self.ids[k] for k in kept)
+        part._put(points[kept], weights, None, ids, self.projection, None)
+        return part
+
+    # --- inside triangles ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def index(self) -> Index:
+        """The sorted targets that answer all questions about triangles."""
+        if not self.still:
+            raise InputError("these targets change over time: ask targets.at(step) first")
+        return build_index(self.points)
+
+    @cached_property
+    def _columns(self) -> tuple[Column, ...]:
+        """Columns of weighted coordinates, and of weights where there are any."""
+        if self.weights is None:
+            return self.index.axes
+        weights = self.weights[self.index.names]
+        return (*(Column(weights * axis.values) for axis in self.index.axes), Column(weights))
+
+    def in_triangles(self, triangles: ArrayLike) -> tuple[Floats, Floats]:
+        """Weight (…,) and weighted sum of positions (…, 2) of the targets in each triangle (…, 3, 2).
+
+        Triangles are closed, may overlap, be flat and run either way round. Without weights each target counts as one.
+        """
+        corners, shape = _checked_triangles(triangles)
+        counts, sums = count_and_sum(self.index, corners, self._columns)
+        weights = counts.astype(np.float64) if self.weights is None else sums[:, 2]
+        return weights.reshape(shape), sums[:, :2].reshape(*shape, 2)
+
+    def sums_in_triangles(self, triangles: ArrayLike, values: ArrayLike) -> Floats:
+        """Sums (…, K) over the targets in each triangle (…, 3, 2) of any values (D, K), or (…,) of values (D,)."""
+        corners, shape = _checked_triangles(triangles)
+        table = np.asarray(values, dtype=np.float64)
+        if table.ndim not in (1, 2) or len(table) != len(self) or not np.isfinite(table).all():
+            raise InputError(f"values must be finite, of shape ({len(self)},) or ({len(self)}, K), not {table.shape}")
+        columns = [self.index.column(column) for column in np.atleast_2d(table.T)]
+        _, sums = count_and_sum(self.index, corners, columns)
+        return sums.reshape(*shape, *table.shape[1:])
+
+    def members(self, triangles: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Which targets stand in each triangle (…, 3, 2), as offsets and indices of a sparse matrix.
+
+        The targets of triangle k (in flat order) are indices[offsets[k]:offsets[k + 1]], in the index's own order.
+        """
+        corners, _ = _checked_triangles(triangles)
+        return list_members(self.index, corners)
+
+    @cached_property
+    def density(self) -> Floats:
+        """Local density at each target (D,): weight per square metre, from the distance to its 12th nearest target."""
+        if not self.still:
+            raise InputError("these targets change over time: ask targets.at(step) first")
+        return local_density(self.points, self.weights)
+
+    # --- files -----------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_file(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        projection: Projection | None = None,
+        density: float | None = None,
+        seed: int | None = None,
+    ) -> "Targets":
+        """Read targets from CSV, NPY, JSON or GeoJSON; see ``formats.read_points``. Altitudes are left out.
+
+        An NPY array (T, D, 2) holds targets that move.
+        """
+        if FilePath(path).suffix.lower() == ".npy":
+            array = npy_array(read_whole(path), path)
+            if array.ndim == 3:
+                return cls(array)
+        found = read_points(path, projection=projection, density=density, seed=seed)
+        return cls(found.positions[:, :2], found.weights, ids=found.ids, projection=found.projection)
+
+    def to_file(self, path: str | os.PathLike[str]) -> None:
+        """Write the targets to CSV, NPY, JSON or GeoJSON, in degrees where they came so; a track only to NPY."""
+        if self.still:
+            write_points(path, Points(self.points, self.weights, self.ids, self.projection))
+        elif isinstance(self.motion, Track) and self.active is None and FilePath(path).suffix.lower() == ".npy":
+            buffer = io.BytesIO()
+            np.lib.format.write_array(buffer, self.motion.positions, allow_pickle=False)
+            write_whole(path, buffer.getvalue())
+        else:
+            raise FileFormatError(f"{path}: cannot hold targets that change over time; write targets.at(step)")
+
+
+def _checked_active(active: ArrayLike | None, count: int) -> NDArray[np.int64] | None:
+    if active is None:
+        return None
+    steps = np.array(active)
+    if steps.shape != (count, 2) or not np.issubdtype(steps.dtype, np.integer):
+        raise InputError(f"active must hold two whole steps for each of {count} targets, not shape {steps.shape}")
+    culprits = np.flatnonzero(steps[:, 0] >= steps[:, 1])
+    if culprits.size:
+        raise InputError(f"target {listed(culprits)} is gone before it appears")
+    return steps.astype(np.int64)
+
+
+def _checked_triangles(triangles: ArrayLike) -> tuple[Floats, tuple[int, ...]]:
+    """Triangles (T, 3, 2) in one row, and the shape they came in."""
+    corners = np.asarray(triangles, dtype=np.float64)
+    if corners.ndim < 2 or corners.shape[-2:] != (3, 2):
+        raise InputError(f"triangles must have shape (…, 3, 2), not {corners.shape}")
+    flat = np.ascontiguousarray(corners.reshape(-1, 3, 2))
+    if flat.size and not (flat.min() >= -_LARGEST and flat.max() <= _LARGEST):
+        culprits = np.flatnonzero(~(np.abs(flat) <= _LARGEST).all(axis=(1, 2)))
+        raise InputError(f"triangle {listed(culprits)} has a corner that is NaN, infinite or beyond {_LARGEST:g}")
+    return flat, corners.shape[:-2]
