@@ -12,6 +12,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tricover.coverage import coverage_cost as coverage_cost
+    from tricover.coverage import lloyd as lloyd
     from tricover.errors import TricoverError as TricoverError
     from tricover.geometry import CellGrid as CellGrid
     from tricover.mdp import LocalMDP as LocalMDP
@@ -31,10 +33,23 @@ _HOME = {
     "TricoverError": "errors",
     "build_network": "network",
     "check_aoc": "vehicles",
+    "coverage_cost": "coverage",
+    "lloyd": "coverage",
     "vehicle": "vehicles",
 }
 
-__all__ = ["CellGrid", "LocalMDP", "Network", "Targets", "TricoverError", "build_network", "check_aoc", "vehicle"]
+__all__ = [
+    "CellGrid",
+    "LocalMDP",
+    "Network",
+    "Targets",
+    "TricoverError",
+    "build_network",
+    "check_aoc",
+    "coverage_cost",
+    "lloyd",
+    "vehicle",
+]
 
 
 def __getattr__(name: str) -> object:

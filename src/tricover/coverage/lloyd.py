@@ -1,0 +1,105 @@
+"""Lloyd's algorithm: the centralised baseline. Each agent moves to the centroid of the targets that are nearest to it.
+
+    r_i ← Σ_{j ∈ V_i} w_j d_j / Σ_{j ∈ V_i} w_j,    V_i = the targets that are nearer to agent i than to any other.
+
+The cost never rises and the iteration ends after finitely many steps, in a local optimum. Agents without targets stay
+where they are. It needs what our agents do not have: everybody's position, for everybody, at every step.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tricover.coverage.metrics import assign, present_targets
+from tricover.errors import InputError, listed
+from tricover.formats.points import checked_positions
+from tricover.targets import Targets
+
+__all__ = ["LloydResult", "lloyd"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LloydResult:
+    """Final positions (N, 2), and the cost of the team at the start and after each iteration (iterations + 1,)."""
+
+    positions: Floats
+    costs: Floats
+    converged: bool
+
+    @property
+    def iterations(self) -> int:
+        """How many times the agents moved."""
+        return len(self.costs) - 1
+
+    @property
+    def cost(self) -> float:
+        """Coverage cost of the final positions."""
+        return float(self.costs[-1])
+
+    def __repr__(self) -> str:
+        state = "converged" if self.converged else "stopped"
+        return f"LloydResult({len(self.positions)} agents, cost {self.cost:.6g}, {state} after {self.iterations})"
+
+
+def lloyd(
+    positions: ArrayLike,
+    targets: Targets,
+    iterations: int | None = None,
+    *,
+    fixed: Sequence[int] | NDArray[np.integer] = (),
+    tolerance: float = 0.0,
+) -> LloydResult:
+    """Move agents (N, 2) over still targets for some ``iterations``, or until they have converged (None).
+
+    Agents in ``fixed`` stay. Converged means that nobody moves, or that the cost falls by no more than ``tolerance``
+    times itself.
+
+    >>> result = lloyd([[0.0, 0], [1, 0]], Targets([[0, 0], [0, 2], [9, 0], [9, 2]]))
+    >>> result.positions.tolist(), result.cost, result.converged
+    ([[0.0, 1.0], [9.0, 1.0]], 1.0, True)
+    """
+    if iterations is not None and iterations < 0:
+        raise InputError(f"iterations must be 0 or more, not {iterations}")
+    agents = checked_positions(positions, dimensions=(2,))
+    free = _free(len(agents), fixed)
+    points, weights = present_targets(targets)
+    costs: list[float] = []
+    converged = False
+    while True:
+        distances, nearest = assign(agents, points)
+        costs.append(float((weights * distances**2).sum() / weights.sum()))
+        if len(costs) > 1 and costs[-2] - costs[-1] <= tolerance * costs[-2]:
+            converged = True
+        moved = _centroids(agents, free, nearest, points, weights)
+        converged = converged or np.array_equal(moved, agents)
+        if converged or len(costs) - 1 == iterations:
+            return LloydResult(agents, np.array(costs), converged)
+        agents = moved
+
+
+def _free(count: int, fixed: Sequence[int] | NDArray[np.integer]) -> NDArray[np.bool_]:
+    held = np.asarray(fixed, dtype=np.int64)
+    culprits = held[(held < 0) | (held >= count)]
+    if culprits.size:
+        raise InputError(f"fixed agent {listed(culprits)} does not exist: there are {count} agents")
+    free = np.ones(count, dtype=np.bool_)
+    free[held] = False
+    return free
+
+
+def _centroids(
+    agents: Floats, free: NDArray[np.bool_], nearest: NDArray[np.int64], points: Floats, weights: Floats
+) -> Floats:
+    """Where each agent goes: the centroid of its targets, or nowhere."""
+    mass = np.bincount(nearest, weights, len(agents))
+    # Offsets from the agent, not coordinates, so that far from the origin no digits are lost.
+    offsets = points - agents[nearest]
+    sums = np.stack([np.bincount(nearest, weights * offset, len(agents)) for offset in offsets.T], axis=-1)
+    moves = free & (mass > 0)
+    moved = agents.copy()
+    moved[moves] += sums[moves] / mass[moves, None]
+    return moved
