@@ -44,5 +44,7 @@ def test_coverage_needs_targets_that_stand_still():
         tc.coverage_cost([[0, 0]], tc.Targets(np.zeros((2, 3, 2))))
     with pytest.raises(InputError, match="no targets at this step"):
         tc.coverage_cost([[0, 0]], tc.Targets([[0, 0]], active=[[1, 2]]).at(0))
+    with pytest.raises(InputError, match="no targets at this step"):
+        tc.coverage_cost([[0, 0]], tc.Targets([[0, 0], [1, 1]], [0, 1], active=[[0, 2], [1, 2]]).at(0))
     with pytest.raises(InputError, match=r"shape \(N, 2\), not \(1, 3\)"):
         tc.coverage_cost([[0, 0, 0]], tc.Targets([[0, 0]]))

@@ -35,6 +35,11 @@ def test_points_over_time():
     assert targets.at(50) is targets.at(50)
 
 
+def test_steps_start_at_zero():
+    with pytest.raises(InputError, match="steps are counted from 0 on, not -1"):
+        tc.Targets([SQUARE, SQUARE]).at(-1)
+
+
 def test_a_rotating_field_brings_targets_back():
     turn = 2 * np.pi / 60
     targets = tc.Targets.drifting(SQUARE, lambda points, time: turn * np.c_[-points[:, 1], points[:, 0]])

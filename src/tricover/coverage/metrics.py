@@ -42,12 +42,11 @@ def present_targets(targets: Targets) -> tuple[Floats, Floats]:
     """Points (D, 2) and weights (D,) of still targets, without those that have no weight."""
     if not targets.still:
         raise InputError("these targets change over time: ask targets.at(step) first")
-    if not len(targets):
+    weights = np.ones(len(targets)) if targets.weights is None else targets.weights
+    heavy = weights > 0
+    if not heavy.any():
         raise InputError("there are no targets at this step: coverage is undefined")
-    if targets.weights is None:
-        return targets.points, np.ones(len(targets))
-    heavy = targets.weights > 0
-    return targets.points[heavy], targets.weights[heavy]
+    return targets.points[heavy], weights[heavy]
 
 
 def assign(positions: Floats, points: Floats) -> tuple[Floats, NDArray[np.int64]]:

@@ -104,6 +104,8 @@ class Targets:
 
     def at(self, step: int) -> "Targets":
         """The still targets of a step: those that are there, where they are. The last step asked for is kept."""
+        if step < 0:
+            raise InputError(f"steps are counted from 0 on, not {step}")
         if self.still:
             return self
         kept: dict[int, Targets] = vars(self)["_steps"]
