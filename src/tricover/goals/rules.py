@@ -1,0 +1,108 @@
+"""What a goal rule is, and how its answers are made total.
+
+A rule is called once with the network and hands back the local goal function, which the team calls in every step:
+
+    rule(network) -> local_goal
+    local_goal(agents (A,), triangles (A, 3, 2), targets) -> goal points h_i (A, 2)
+
+``agents`` are followers, ``triangles`` the positions of their in-neighbours in the order of ``network.in_neighbors``.
+Row by row a local goal may use only what that agent can know: its triangle, the targets inside it, and constants of
+the network, which everybody can derive from the roster. The same function serves ``desired_configuration`` and every
+step of a run; a single agent is a batch of one.
+
+>>> import numpy as np
+>>> def incentre(network):
+...     def local_goal(agents, triangles, targets):
+...         sides = np.linalg.norm(np.roll(triangles, -1, 1) - np.roll(triangles, 1, 1), axis=2, keepdims=True)
+...         return (sides * triangles).sum(axis=1) / sides.sum(axis=1)
+...     return local_goal
+>>> local_goal = prepare(incentre, None)
+>>> local_goal(np.array([7]), np.array([[[0.0, 0.0], [3.0, 0.0], [0.0, 4.0]]]), None)
+array([[1., 1.]])
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tricover.errors import InputError, listed
+from tricover.geometry import OUTSIDE, CellGrid, barycentric, flat
+from tricover.network import Network
+from tricover.targets import Targets
+
+__all__ = ["RULES", "GoalRule", "LocalGoal", "cell_points", "goal_cells", "prepare"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+LocalGoal: TypeAlias = Callable[[Ints, Floats, Targets], Floats]
+GoalRule: TypeAlias = Callable[[Network], LocalGoal]
+
+#: Names of the built-in rules; each is the function of that name in the module of that name.
+RULES = ("centroid", "predictive", "rollout", "reference")
+
+_OUTSIDE_BY = 1e-9  # of the triangle's size: what rounding can do to a goal point, generously
+
+
+def prepare(goal: str | GoalRule, network: Network) -> LocalGoal:
+    """The local goal function of a rule, by name or the user's own, for a network.
+
+    It is total: a triangle without area has no cells and no inside, so its agent goes to the mean of its in-neighbours,
+    whatever the rule. A goal outside the triangle would break the guarantee and is an error that names the agent.
+    """
+    if not callable(goal) and goal not in RULES:
+        raise InputError(f"goal must be {', '.join(map(repr, RULES))} or a function, not {goal!r}")
+    rule: GoalRule = goal if callable(goal) else getattr(import_module(f"tricover.goals.{goal}"), goal)
+    local_goal = rule(network)
+
+    def total(agents: Ints, triangles: Floats, targets: Targets) -> Floats:
+        points = triangles.mean(axis=1)
+        proper = np.flatnonzero(~flat(triangles))
+        if proper.size:
+            found = np.asarray(local_goal(agents[proper], triangles[proper], targets), dtype=np.float64)
+            _check(found, agents[proper], triangles[proper])
+            points[proper] = found
+        return points
+
+    return total
+
+
+def _check(points: Floats, agents: Ints, triangles: Floats) -> None:
+    if points.shape != (len(agents), 2):
+        raise InputError(f"the goal rule gave points of shape {points.shape} for {len(agents)} agents")
+    broken = agents[~np.isfinite(points).all(axis=1)]
+    if broken.size:
+        raise InputError(f"the goal rule gave agent {listed(broken)} a point that is not finite")
+    nearest = _combined(_inner(points, triangles), triangles)
+    size = np.ptp(triangles, axis=1).max(axis=1) + np.abs(triangles).max(axis=(1, 2)) * 1e-6
+    outside = agents[np.abs(points - nearest).max(axis=1) > _OUTSIDE_BY * size]
+    if outside.size:
+        raise InputError(f"the goal rule sent agent {listed(outside)} out of its triangle")
+
+
+def _inner(points: Floats, triangles: Floats) -> Floats:
+    """Barycentric coordinates of goal points, with what rounding put below zero cut off."""
+    weights = np.maximum(barycentric(points, triangles), 0.0)
+    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+
+
+def _combined(weights: Floats, triangles: Floats) -> Floats:
+    return np.asarray((weights[..., None] * triangles).sum(axis=-2))
+
+
+def goal_cells(points: Floats, triangles: Floats, grid: CellGrid) -> Ints:
+    """Goal states g_i (A,): the cells of triangles (A, 3, 2) that hold goal points (A, 2); -1 in a flat triangle."""
+    cells = np.full(len(points), OUTSIDE, np.int64)
+    proper = np.flatnonzero(~flat(triangles))
+    if proper.size:
+        cells[proper] = grid.locate(_inner(points[proper], triangles[proper]))
+    return cells
+
+
+def cell_points(cells: Ints, triangles: Floats, grid: CellGrid) -> Floats:
+    """Centres (A, 2) of cells (A,) in triangles (A, 3, 2); the mean of the corners for cell -1."""
+    weights = np.where(cells[:, None] < 0, 1 / 3, grid.weights[np.maximum(cells, 0)])
+    return _combined(weights, triangles)
