@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tricover.coverage import lloyd as lloyd
     from tricover.errors import TricoverError as TricoverError
     from tricover.geometry import CellGrid as CellGrid
+    from tricover.goals import desired_configuration as desired_configuration
     from tricover.mdp import LocalMDP as LocalMDP
     from tricover.network import Network as Network
     from tricover.network import build_network as build_network
@@ -34,6 +35,7 @@ _HOME = {
     "build_network": "network",
     "check_aoc": "vehicles",
     "coverage_cost": "coverage",
+    "desired_configuration": "goals",
     "lloyd": "coverage",
     "vehicle": "vehicles",
 }
@@ -47,6 +49,7 @@ __all__ = [
     "build_network",
     "check_aoc",
     "coverage_cost",
+    "desired_configuration",
     "lloyd",
     "vehicle",
 ]

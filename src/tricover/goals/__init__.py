@@ -8,6 +8,17 @@ interface:
     cells = goal_cells(points, triangles, CellGrid(35))     # (A,) goal states; -1 in a flat triangle
 """
 
+from tricover.goals.anchors import anchor_positions
+from tricover.goals.desired import desired_configuration
 from tricover.goals.rules import RULES, GoalRule, LocalGoal, cell_points, goal_cells, prepare
 
-__all__ = ["RULES", "GoalRule", "LocalGoal", "cell_points", "goal_cells", "prepare"]
+__all__ = [
+    "RULES",
+    "GoalRule",
+    "LocalGoal",
+    "anchor_positions",
+    "cell_points",
+    "desired_configuration",
+    "goal_cells",
+    "prepare",
+]

@@ -1,0 +1,59 @@
+"""The desired configuration: where every agent ends up (paper, Algorithm 2).
+
+Anchors stand at their desired positions. Then, layer by layer, each follower's goal rule is asked with the desired positions of
+its in-neighbours: p_i = h~_i. The paper defines p_i twice, as that raw goal point and as the centre of the goal cell around
+it. They are two modes here: exact (``resolution`` None), for single-step reachability of the goal point, and in cells,
+for the walk of the decision process. Cell errors add up down the layers, so a run is compared with its own mode.
+
+Algorithm 2's inner loop starts one agent too early (P_{l-1}, an agent of the layer before); layers here are V_l.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tricover.errors import InputError
+from tricover.geometry import CellGrid
+from tricover.goals.anchors import anchor_positions
+from tricover.goals.rules import GoalRule, cell_points, goal_cells, prepare
+from tricover.network import Network
+from tricover.targets import Targets
+
+__all__ = ["desired_configuration"]
+
+
+def desired_configuration(
+    network: Network,
+    targets: Targets,
+    anchors: ArrayLike | str | None = None,
+    goal: str | GoalRule = "centroid",
+    resolution: int | None = None,
+) -> NDArray[np.float64]:
+    """Desired positions p_i of the whole roster, (N, 2); lost agents keep their reference positions.
+
+    Args:
+        network: in the plane.
+        targets: still targets; of moving ones those of a step, ``targets.at(step)``.
+        anchors: positions (len(network.anchors), 2) in the order of ``network.anchors``; None: their reference
+            positions; "fit": a polygon fitted to the targets, the core at their centroid.
+        goal: "centroid" (the paper's), "predictive", "rollout", "reference", or a rule of your own (see ``goals.rules``).
+        resolution: None: exact goal points; a whole number M: centres of the goal cells among M².
+
+    >>> import tricover as tc
+    >>> network = tc.build_network([[0, 0], [4, 0], [4, 4], [0, 4], [2, 2], [1, 2], [3, 2.5]])
+    >>> targets = tc.Targets([[0.5, 2], [1, 2.5], [3, 2]])
+    >>> tc.desired_configuration(network, targets)[5:].tolist()
+    [[0.75, 2.25], [3.0, 2.0]]
+    """
+    if network.reference.shape[1] != 2:
+        raise InputError("targets are on the ground: a desired configuration needs a network in the plane")
+    grid = None if resolution is None else CellGrid(resolution)
+    local_goal = prepare(goal, network)
+    desired = network.reference.copy()
+    desired[network.anchors] = anchor_positions(network, targets, anchors)
+    for agents in network.layers[1:]:
+        triangles = desired[network.in_neighbors[agents]]
+        points = local_goal(agents, triangles, targets)
+        if grid is not None:
+            points = cell_points(goal_cells(points, triangles, grid), triangles, grid)
+        desired[agents] = points
+    return desired
