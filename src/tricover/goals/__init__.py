@@ -1,7 +1,6 @@
 """Where each follower should go (paper, Section V): goal rules, one file each, and the desired configuration.
 
-``prepare(goal, network)`` gives the local goal function of a rule by name or of a user's own rule; see ``rules`` for the
-interface:
+``prepare(goal, network)`` gives the local goal function of a rule, by name or the user's own; see ``rules``:
 
     local_goal = prepare("centroid", network)
     points = local_goal(agents, triangles, targets)         # (A,), (A, 3, 2), Targets -> (A, 2)

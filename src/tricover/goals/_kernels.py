@@ -1,6 +1,6 @@
 """Kernels of the predictive goals: what a subtree will cost for a place of its top agent, and the search for the best.
 
-``targets`` (4, L) are lists of targets one after another: x, y, weight w_j, and spread w_j/√f_j with the local density f_j.
+``targets`` (4, L) are lists of targets, one after another: x, y, weight w_j, and spread w_j/√f_j (local density f_j).
 ``start`` … ``stop`` is one list. ``below`` (3,) are the descendants in each child cell; child k lacks corner k.
 """
 
@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.compiled import inlined, kernel
+from tricover.compiled import kernel
 
 __all__ = ["SPREAD", "roll_out", "search_all"]
 
@@ -22,7 +22,7 @@ OWN = 0.5  # of an agent: what a child's corners add to its followers
 INSET = 0.01  # least weight of a place: on an edge it would flatten a child cell
 
 
-@inlined
+@kernel
 def _child(x: float, y: float, corners: Floats, turn: float, tx: float, ty: float) -> int:
     """The child cell around the place (x, y) that holds a target: the sector between two corners."""
     dx, dy = turn * (tx - x), turn * (ty - y)
@@ -34,7 +34,7 @@ def _child(x: float, y: float, corners: Floats, turn: float, tx: float, ty: floa
     return 1 if side_2 >= 0.0 and side_0 < 0.0 else 2
 
 
-@inlined
+@kernel
 def _turn(corners: Floats) -> float:
     """1 if the corners run counter-clockwise, else -1."""
     ax, ay = corners[1, 0] - corners[0, 0], corners[1, 1] - corners[0, 1]
@@ -42,7 +42,7 @@ def _turn(corners: Floats) -> float:
     return 1.0 if ax * by >= ay * bx else -1.0
 
 
-@inlined
+@kernel
 def _nearest(x: float, y: float, corners: Floats, k: int, tx: float, ty: float) -> float:
     """Squared distance of a target to the nearest corner of child k."""
     best = (tx - x) ** 2 + (ty - y) ** 2
@@ -70,7 +70,14 @@ def _predicted(x: float, y: float, corners: Floats, below: Floats, targets: Floa
 
 @kernel
 def _search(
-    corners: Floats, below: Floats, targets: Floats, start: int, stop: int, moves: Floats, rounds: Indices, place: Floats
+    corners: Floats,
+    below: Floats,
+    targets: Floats,
+    start: int,
+    stop: int,
+    moves: Floats,
+    rounds: Indices,
+    place: Floats,
 ) -> None:
     """The best place, as weights (3,), coarse to fine: each round of moves starts from the best of those before."""
     best, centre = np.inf, np.empty(3)
@@ -108,7 +115,9 @@ def search_all(
 
 
 @kernel
-def _split(x: float, y: float, corners: Floats, lists: Floats, spare: Floats, start: int, stop: int, cuts: Indices) -> None:
+def _split(
+    x: float, y: float, corners: Floats, lists: Floats, spare: Floats, start: int, stop: int, cuts: Indices
+) -> None:
     """Sort a list by child cell, in place and in order; child k is cuts[k] … cuts[k+1]."""
     turn = _turn(corners)
     cuts[:] = 0

@@ -3,15 +3,15 @@
 The paper keeps anchors at their reference positions, although its example moves a square team onto a triangular domain;
 so anchors take desired positions of their own (and the reference by default).
 
-Fitted: a convex polygon around all targets, with as many corners as the network has boundary agents. The smallest such polygon of
-all is a poor choice: a team whose hull has twelve corners would crowd some of them into a rounded corner of the targets'
-hull, with the followers of the cells between them, and leave whole sides to cells that have no followers. So
+Fitted: a convex polygon around all targets, with as many corners as the network has boundary agents. The smallest of
+all such polygons is a poor choice: a team whose hull has twelve corners would crowd some into a rounded corner of
+the targets' hull, with the followers between them, and leave whole sides to cells that have no followers. So
 
 1. the core goes to the targets' centroid, and corner h to a ray from it; between two rays lies one first cell, and the
    rays are turned so that each cell gets a share of the spread Σ_j w_j f_j^{-1/2} (see ``predictive``) in proportion to
    its followers, and one for its anchors. Turning all rays together is free: 48 turns are tried.
-2. On given rays θ_h the inverse distances u_h of the corners from the core make everything linear: a target at distance r
-   and angle φ between rays h and h+1 is inside when
+2. On given rays θ_h the inverse distances u_h of the corners from the core make everything linear: a target at
+   distance r and angle φ between rays h and h+1 is inside when
 
        r (u_h sin(θ_{h+1} - φ) + u_{h+1} sin(φ - θ_h)) ≤ sin(θ_{h+1} - θ_h),
 
@@ -117,7 +117,9 @@ def _rays(targets: Targets, core: Floats, shares: Floats, turn: float) -> Floats
     weights = 1.0 if targets.weights is None or not targets.weights.any() else targets.weights
     spread = np.append(0.0, np.cumsum((weights / np.sqrt(targets.density))[order]))
     cuts = np.cumsum(shares)[:-1] / shares.sum()
-    gaps = np.diff(np.concatenate([[0.0], np.interp(cuts, spread / spread[-1], np.append(0.0, angles[order])), [2 * np.pi]]))
+    gaps = np.diff(
+        np.concatenate([[0.0], np.interp(cuts, spread / spread[-1], np.append(0.0, angles[order])), [2 * np.pi]])
+    )
     return np.asarray(turn + np.append(0.0, np.cumsum(_tempered(gaps))[:-1]))
 
 

@@ -1,9 +1,10 @@
 """The desired configuration: where every agent ends up (paper, Algorithm 2).
 
-Anchors stand at their desired positions. Then, layer by layer, each follower's goal rule is asked with the desired positions of
-its in-neighbours: p_i = h~_i. The paper defines p_i twice, as that raw goal point and as the centre of the goal cell around
-it. They are two modes here: exact (``resolution`` None), for single-step reachability of the goal point, and in cells,
-for the walk of the decision process. Cell errors add up down the layers, so a run is compared with its own mode.
+Anchors stand at their desired positions. Then, layer by layer, each follower's goal rule is asked with the desired
+positions of its in-neighbours: p_i = h~_i. The paper defines p_i twice, as that raw goal point and as the centre of the
+goal cell around it. They are two modes here: exact (``resolution`` None), for single-step reachability of the goal
+point, and in cells, for the walk of the decision process. Cell errors add up down the layers, so a run is compared
+with its own mode.
 
 Algorithm 2's inner loop starts one agent too early (P_{l-1}, an agent of the layer before); layers here are V_l.
 """
@@ -35,7 +36,7 @@ def desired_configuration(
         targets: still targets; of moving ones those of a step, ``targets.at(step)``.
         anchors: positions (len(network.anchors), 2) in the order of ``network.anchors``; None: their reference
             positions; "fit": a polygon fitted to the targets, the core at their centroid.
-        goal: "centroid" (the paper's), "predictive", "rollout", "reference", or a rule of your own (see ``goals.rules``).
+        goal: "centroid" (the paper's), "predictive", "rollout", "reference", or your own rule (see ``goals.rules``).
         resolution: None: exact goal points; a whole number M: centres of the goal cells among M².
 
     >>> import tricover as tc

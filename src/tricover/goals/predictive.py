@@ -1,16 +1,19 @@
 """The place for which the agent's whole subtree is predicted to cover its triangle best.
 
-A follower knows how many descendants n_k it has in each child cell, and it sees the targets in its triangle. The best that
-n agents can do on targets of density f is about G (∫√f)²/n in summed squared distance, G = 5/(18√3) (Tóth's hexagons,
-Zador's theorem). So for a place x of its own it predicts
+A follower knows how many descendants n_k it has in each child cell, and it sees the targets in its triangle. The best
+that n agents can do on targets of density f is about G (∫√f)²/n in summed squared distance, G = 5/(18√3) (Tóth's
+hexagons, Zador's theorem). So for a place x of its own it predicts
 
     cost(x) = Σ_{k: n_k > 0} G (Σ_j w_j f_j^{-1/2})² / (n_k + 1/2)  +  Σ_{k: n_k = 0} Σ_j w_j min_c |d_j - c|²,
 
 j over the targets in child k, c over the child's corners, f_j the local density of weight, and goes to the best x. The
-search is coarse to fine: the centres of 36 cells, then rings of six with ever smaller steps. A triangle with many targets whose
-children all have followers asks the index for the three sums; else the list of its targets is walked. Which of the two depends on the
-agent's own triangle alone, so that one agent finds what a batch finds. No targets, or none with weight: the centroid.
+search is coarse to fine: the centres of 36 cells, then rings of six with ever smaller steps. For a triangle with many
+targets, whose children all have followers, the index is asked for the three sums; else the list of its targets is
+walked. Which of the two depends on the agent's own triangle alone, so that one agent finds what a batch finds. Without
+targets, or with none that has weight, the goal is the triangle's centroid.
 """
+
+from itertools import pairwise
 
 import numpy as np
 
@@ -48,13 +51,11 @@ def predictive_places(triangles: Floats, below: Floats, targets: Targets) -> Flo
     places = np.full((len(triangles), 3), 1 / 3)
     counts, _ = count_and_sum(targets.index, np.ascontiguousarray(triangles), ())
     weights, _ = targets.in_triangles(triangles)
-    asked = (counts > _MANY) & (below > 0).all(axis=1)
-    walked = np.flatnonzero(~asked & (weights > 0))
-    asked = np.flatnonzero(asked & (weights > 0))
-    if walked.size:
-        places[walked] = _by_lists(triangles[walked], below[walked], targets)
-    if asked.size:
-        places[asked] = _by_index(triangles[asked], below[asked], targets)
+    many = (counts > _MANY) & (below > 0).all(axis=1)
+    for some, search in ((~many, _by_lists), (many, _by_index)):
+        chosen = np.flatnonzero(some & (weights > 0))
+        if chosen.size:
+            places[chosen] = search(triangles[chosen], below[chosen], targets)
     return places
 
 
@@ -78,7 +79,7 @@ def _by_index(triangles: Floats, below: Floats, targets: Targets) -> Floats:
     column = targets.index.column(weights / np.sqrt(targets.density))
     places, best = np.full((len(triangles), 3), 1 / 3), np.full(len(triangles), np.inf)
     rows = np.arange(len(triangles))
-    for start, stop in zip(ROUNDS[:-1], ROUNDS[1:], strict=True):
+    for start, stop in pairwise(ROUNDS):
         trials = places[:, None] + MOVES[start:stop]
         cells = np.repeat(triangles[:, None, None], 3, axis=2).repeat(stop - start, axis=1)  # (A, K, child, corner, 2)
         cells[:, :, range(3), range(3)] = (trials @ triangles)[:, :, None]

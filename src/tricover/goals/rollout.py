@@ -1,13 +1,13 @@
 """The place for which the agent's subtree, simulated, covers its triangle best.
 
 Every agent knows the roster, hence the network below it, and sees the targets in its triangle: it can play out what its
-descendants will do. It tries its predictive place and a dozen places around it, lets ``predictive`` place the descendants
-cell by cell, sums the squared distances of its targets to the nearest of its corners, itself and its descendants, and
-takes the least. This is one step of policy improvement over ``predictive``.
+descendants will do. It tries its predictive place and a dozen places around it, lets ``predictive`` place the
+descendants cell by cell, sums the squared distances of its targets to the nearest of its corners, itself and its
+descendants, and takes the least. This is one step of policy improvement over ``predictive``.
 
-Cost: a simulated subtree takes its targets from list to list, one pass per level. Trials are limited by the subtree's size, so
-that the whole team costs about (N + D) log N: twelve up to 256 followers, six up to 1,024, none beyond, where the
-prediction is good anyway. An agent without followers has nothing to simulate: there the prediction is exact.
+Cost: a simulated subtree takes its targets from list to list, one pass per level. Trials are limited by the subtree's
+size, so that the whole team costs about (N + D) log N: twelve up to 256 followers, six up to 1,024, none beyond, where
+the prediction is good anyway. An agent without followers has nothing to simulate: there the prediction is exact.
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ _TRIALS = np.concatenate([RING / 8, RING / 16])
 
 
 def rollout(network: Network) -> LocalGoal:
-    """The rule; its constants are the agent's subtree: who is the mentee of which child cell, and how many are below."""
+    """The rule; its constants are the agents' subtrees: mentees of child cells, and how many are below."""
     below, children = network.descendants.astype(np.float64), _children(network)
     sizes = below.sum(axis=1)
 

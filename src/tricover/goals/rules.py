@@ -59,7 +59,7 @@ def prepare(goal: str | GoalRule, network: Network) -> LocalGoal:
     local_goal = rule(network)
 
     def total(agents: Ints, triangles: Floats, targets: Targets) -> Floats:
-        points = triangles.mean(axis=1)
+        points: Floats = triangles.mean(axis=1)
         proper = np.flatnonzero(~flat(triangles))
         if proper.size:
             found = np.asarray(local_goal(agents[proper], triangles[proper], targets), dtype=np.float64)
