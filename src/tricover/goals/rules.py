@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.errors import InputError, listed
-from tricover.geometry import OUTSIDE, CellGrid, barycentric, flat
+from tricover.geometry import OUTSIDE, CellGrid, barycentric, flat, volumes
 from tricover.network import Network
 from tricover.targets import Targets
 
@@ -76,11 +76,21 @@ def _check(points: Floats, agents: Ints, triangles: Floats) -> None:
     broken = agents[~np.isfinite(points).all(axis=1)]
     if broken.size:
         raise InputError(f"the goal rule gave agent {listed(broken)} a point that is not finite")
-    nearest = _combined(_inner(points, triangles), triangles)
     size = np.ptp(triangles, axis=1).max(axis=1) + np.abs(triangles).max(axis=(1, 2)) * 1e-6
-    outside = agents[np.abs(points - nearest).max(axis=1) > _OUTSIDE_BY * size]
+    outside = agents[_distance_outside(points, triangles) > _OUTSIDE_BY * size]
     if outside.size:
         raise InputError(f"the goal rule sent agent {listed(outside)} out of its triangle")
+
+
+def _distance_outside(points: Floats, triangles: Floats) -> Floats:
+    """How far points are beyond a side or the bounding box: unlike barycentric coordinates, good for slivers too."""
+    sides = np.roll(triangles, -1, axis=1) - triangles
+    away = points[:, None] - triangles
+    turns = sides[..., 0] * away[..., 1] - sides[..., 1] * away[..., 0]
+    lengths = np.hypot(sides[..., 0], sides[..., 1])
+    beyond_side = (-np.sign(volumes(triangles))[:, None] * turns / lengths).max(axis=1)
+    beyond_box = np.maximum(triangles.min(axis=1) - points, points - triangles.max(axis=1)).max(axis=1)
+    return np.asarray(np.maximum(beyond_side, beyond_box))
 
 
 def _inner(points: Floats, triangles: Floats) -> Floats:
