@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tricover.coverage import coverage_cost as coverage_cost
     from tricover.coverage import lloyd as lloyd
+    from tricover.coverage import plan_formation as plan_formation
     from tricover.errors import TricoverError as TricoverError
     from tricover.geometry import CellGrid as CellGrid
     from tricover.goals import desired_configuration as desired_configuration
@@ -37,6 +38,7 @@ _HOME = {
     "coverage_cost": "coverage",
     "desired_configuration": "goals",
     "lloyd": "coverage",
+    "plan_formation": "coverage",
     "vehicle": "vehicles",
 }
 
@@ -51,6 +53,7 @@ __all__ = [
     "coverage_cost",
     "desired_configuration",
     "lloyd",
+    "plan_formation",
     "vehicle",
 ]
 
