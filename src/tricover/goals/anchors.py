@@ -17,7 +17,7 @@ the targets' hull, with the followers between them, and leave whole sides to cel
 
    and corner h is convex when u_h sin(θ_{h+1} - θ_{h-1}) ≤ u_{h-1} sin(θ_{h+1} - θ_h) + u_{h+1} sin(θ_h - θ_{h-1}).
    A linear program makes the u large, hence the polygon small.
-3. The turn with the smallest polygon is taken; among those within 2% of it the one with the least travel.
+3. The turn with the smallest polygon is taken; among those within 10% of it the one with the least travel.
 
 Corners keep the order of the boundary. One part in 10⁹ is added all around against rounding.
 """
@@ -37,7 +37,7 @@ Floats = NDArray[np.float64]
 _TURNS = 48
 _WIDEST, _NARROWEST = 2.6, 0.05  # radians between two rays
 _SLACK = 1e-9
-_EQUAL = 1.02  # polygons up to this much larger than the smallest count as equal
+_EQUAL = 1.1  # polygons up to this much larger than the smallest count as equal
 
 
 def anchor_positions(network: Network, targets: Targets, anchors: ArrayLike | str | None) -> Floats:
