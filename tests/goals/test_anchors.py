@@ -45,7 +45,7 @@ def test_a_square_team_fits_a_square_of_targets():
     network = tc.build_network([[0, 0], [4, 0], [4, 4], [0, 4], [2, 2], [2, 1], [3, 2], [2, 3], [1, 2]])
     found = tc.desired_configuration(network, tc.Targets(grid), anchors="fit")
     np.testing.assert_allclose(found[network.core], [2.5, 5.5], atol=1e-12)
-    np.testing.assert_allclose(found[:4], [[2, 5], [3, 5], [3, 6], [2, 6]], atol=0.05)
+    np.testing.assert_allclose(found[:4], [[2, 5], [3, 5], [3, 6], [2, 6]], atol=0.1)
 
 
 def test_cells_get_targets_in_proportion_to_their_followers():

@@ -17,7 +17,7 @@ the targets' hull, with the followers between them, and leave whole sides to cel
 
    and corner h is convex when u_h sin(θ_{h+1} - θ_{h-1}) ≤ u_{h-1} sin(θ_{h+1} - θ_h) + u_{h+1} sin(θ_h - θ_{h-1}).
    A linear program makes the u large, hence the polygon small.
-3. The turn with the smallest polygon is taken; among those within 10% of it the one with the least travel.
+3. The turn with the smallest polygon is taken; among those within 5% of it the one with the least travel.
 
 Corners keep the order of the boundary. One part in 10⁹ is added all around against rounding.
 """
@@ -37,7 +37,7 @@ Floats = NDArray[np.float64]
 _TURNS = 48
 _WIDEST, _NARROWEST = 2.6, 0.05  # radians between two rays
 _SLACK = 1e-9
-_EQUAL = 1.1  # polygons up to this much larger than the smallest count as equal
+_EQUAL = 1.05  # polygons up to this much larger than the smallest count as equal
 
 
 def anchor_positions(network: Network, targets: Targets, anchors: ArrayLike | str | None) -> Floats:
@@ -112,14 +112,13 @@ def _followers(network: Network) -> Floats:
 def _rays(targets: Targets, core: Floats, shares: Floats, turn: float) -> Floats:
     """Ascending angles, the first at ``turn``, with the given shares of the targets' spread between them."""
     sides = targets.points - core
-    angles = (np.arctan2(sides[:, 1], sides[:, 0]) - turn) % (2 * np.pi)
+    angles = (np.arctan2(sides[:, 1], sides[:, 0]) - turn + 1e-9) % (2 * np.pi)  # one on the ray comes after it
     order = np.argsort(angles, kind="stable")
     weights = 1.0 if targets.weights is None or not targets.weights.any() else targets.weights
-    spread = np.append(0.0, np.cumsum((weights / np.sqrt(targets.density))[order]))
-    cuts = np.cumsum(shares)[:-1] / shares.sum()
-    gaps = np.diff(
-        np.concatenate([[0.0], np.interp(cuts, spread / spread[-1], np.append(0.0, angles[order])), [2 * np.pi]])
-    )
+    spread = (weights / np.sqrt(targets.density))[order]
+    passed = (np.cumsum(spread) - spread / 2) / spread.sum()
+    inner = np.interp(np.cumsum(shares)[:-1] / shares.sum(), passed, angles[order])
+    gaps = np.diff(np.concatenate([[0.0], inner, [2 * np.pi]]))
     return np.asarray(turn + np.append(0.0, np.cumsum(_tempered(gaps))[:-1]))
 
 
@@ -151,8 +150,9 @@ def _inverse_distances(rim: Floats, rays: Floats) -> Floats:
     convex[here, here - 1] = -np.sin(gaps)
     convex[here, (here + 1) % count] = -np.sin(before)
     bounds = np.append(np.ones(len(rim)), np.zeros(count))
-    found = linprog(-np.ones(count), A_ub=np.concatenate([holds, convex]), b_ub=bounds, bounds=(1e-3, None))
-    return np.asarray(found.x)
+    solved = linprog(-np.ones(count), A_ub=np.concatenate([holds, convex]), b_ub=bounds, bounds=(1e-3, None)).x
+    found = np.ones(count) if solved is None else solved  # a circle's polygon is convex, too
+    return np.asarray(found / max(1.0, float((holds @ found).max())))  # the solver keeps its limits to 1e-7 only
 
 
 def _area(corners: Floats) -> float:
