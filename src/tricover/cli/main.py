@@ -10,7 +10,9 @@ import typer
 
 import tricover
 from tricover.cli.aoc import aoc
+from tricover.cli.compare import compare
 from tricover.cli.network import network
+from tricover.cli.plan import plan
 from tricover.errors import TricoverError
 
 __all__ = ["app", "main"]
@@ -43,7 +45,7 @@ def _root(
     pass
 
 
-for _command in (aoc, network):
+for _command in (aoc, compare, network, plan):
     app.command()(_command)
 
 

@@ -182,14 +182,18 @@ def _has_interior(points: Floats) -> bool:
 
 
 def _with_core(reference: Floats, targets: Targets) -> Floats:
-    """The same team with one agent held at the targets' centroid; it stands inside the hull of the others."""
+    """The same team with one agent held at the targets' centroid, or in the middle of the others if that is outside."""
     points, weights = present_targets(targets)
     centre = np.average(points, axis=0, weights=weights)
     core = int(np.argmin(((reference - centre) ** 2).sum(axis=1)))
     start = reference.copy()
     start[core] = centre
     held = lloyd(start, targets, fixed=[core], tolerance=_CONVERGED).positions
-    return held if _has_interior(held) else start
+    if not _has_interior(held):
+        held[core] = np.delete(held, core, axis=0).mean(axis=0)
+    if not _has_interior(held):
+        raise InputError(f"{len(reference)} agents would stand on one line over these targets: take more agents")
+    return held
 
 
 def _resolution(network: Network, targets: Targets) -> tuple[int, float]:

@@ -1,5 +1,6 @@
 """Figures: each function takes a result and optional axes, draws, and computes nothing. Matplotlib loads when drawn."""
 
+from tricover.plot.compare import plot_comparison
 from tricover.plot.decomposition import plot_cells
 from tricover.plot.formation import plot_network
 from tricover.plot.layers import plot_layers
@@ -11,6 +12,7 @@ __all__ = [
     "PAGE",
     "figure_style",
     "plot_cells",
+    "plot_comparison",
     "plot_layers",
     "plot_network",
     "plot_solution",

@@ -1,0 +1,168 @@
+"""Our methods and Lloyd's algorithm side by side, on the same targets and the same team.
+
+Of each method:
+
+``cost``      weighted mean squared distance of the settled team, and ``ratio``, the same over converged Lloyd's
+``steps``     until the team stands. Ours settle exactly, a layer per step: after ``depth`` steps where every agent
+              reaches its goal point in one, and one more where the anchors move first. Lloyd's counts as settled, to
+              its advantage, when its cost is within 1% of where it ends.
+``messages``  positions received, per agent and step. A follower of ours hears three agents and an anchor nobody; in
+              Lloyd's an agent needs the positions of its Delaunay neighbours, to know its Voronoi cell.
+``changes``   share of these links that are new in a step. Ours never change. In Lloyd's an agent must find out by
+              itself whom to listen to next.
+``seconds``   of computing for the whole team until it stands, on this machine: what all agents of ours do together
+              (and the planning, where there is some), or all iterations of Lloyd's.
+
+Lloyd's algorithm starts where the team stands, as ours do. It stops in a local optimum, and from a poor start in a poor
+one: on clustered targets ours can be better (a ratio below one). A planned formation starts better (see ``plan``).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tricover.coverage.lloyd import lloyd
+from tricover.coverage.metrics import coverage_cost
+from tricover.coverage.plan import plan_formation
+from tricover.errors import InputError
+from tricover.goals import anchor_positions, desired_configuration
+from tricover.network import Network, build_network
+from tricover.targets import Targets
+
+__all__ = ["Comparison", "Method", "compare_methods"]
+
+Floats = NDArray[np.float64]
+Result = TypeVar("Result")
+
+_SETTLED = 1.01  # of the cost that Lloyd's algorithm ends with
+_CONVERGED = 1e-6
+_OURS = (
+    ("paper: fermat, centroid", "fermat", "centroid"),
+    ("balanced, centroid", "balanced", "centroid"),
+    ("balanced, predictive", "balanced", "predictive"),
+    ("balanced, rollout", "balanced", "rollout"),
+)
+
+
+@dataclass(frozen=True)
+class Method:
+    """One row of a comparison; see the module for what the figures mean."""
+
+    name: str
+    cost: float
+    ratio: float
+    steps: int
+    messages: float
+    changes: float
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """All methods on one set of targets, and where each leaves the team."""
+
+    methods: tuple[Method, ...]
+    positions: tuple[Floats, ...]
+    agents: int
+    targets: Targets
+
+    def __getitem__(self, name: str) -> Method:
+        return next(method for method in self.methods if method.name == name)
+
+
+@dataclass(frozen=True)
+class _Settled:
+    """What a method leaves behind, before it is set beside Lloyd's."""
+
+    name: str
+    positions: Floats
+    steps: int
+    messages: float
+    changes: float
+    seconds: float
+
+
+def compare_methods(reference: ArrayLike, targets: Targets, anchors: ArrayLike | str | None = None) -> Comparison:
+    """Settle a team with reference positions (N, 2) over still targets by every method.
+
+    ``anchors`` as in ``desired_configuration``, for our methods and for Lloyd's with anchors held. Where it is None, a
+    row with fitted anchors is added.
+    """
+    team = build_network(reference)
+    if team.reference.shape[1] != 2:
+        raise InputError("targets are on the ground: a comparison needs a team in the plane")
+    settled = [_ours(name, team.reference, mentee, goal, targets, anchors) for name, mentee, goal in _OURS]
+    if anchors is None:
+        settled.append(_ours("balanced, rollout, fitted", team.reference, "balanced", "rollout", targets, "fit"))
+    settled.append(_planned(len(team), targets))
+    start = team.reference.copy()
+    start[team.anchors] = anchor_positions(team, targets, anchors)
+    settled.append(_lloyds("Lloyd, anchors held", start, targets, team.anchors))
+    settled.append(_lloyds("Lloyd", team.reference, targets, np.empty(0, np.int64)))
+    costs = [coverage_cost(one.positions, targets) for one in settled]
+    best = costs[-1]
+    methods = (
+        Method(one.name, cost, cost / best if best else 1.0, one.steps, one.messages, one.changes, one.seconds)
+        for one, cost in zip(settled, costs, strict=True)
+    )
+    return Comparison(tuple(methods), tuple(one.positions for one in settled), len(team), targets)
+
+
+def _timed(work: Callable[[], Result]) -> tuple[Result, float]:
+    start = perf_counter()
+    result = work()
+    return result, perf_counter() - start
+
+
+def _ours(
+    name: str, reference: Floats, mentee: str, goal: str, targets: Targets, anchors: ArrayLike | str | None
+) -> _Settled:
+    network = build_network(reference, mentee)
+    places = anchor_positions(network, targets, anchors)
+    desired_configuration(network, targets, places, goal)  # compiles, and lets the targets make their index
+    positions, seconds = _timed(lambda: desired_configuration(network, targets, places, goal))
+    moved = not np.array_equal(places, reference[network.anchors])
+    return _Settled(name, positions, network.depth + moved, _heard(network), 0.0, seconds)
+
+
+def _planned(agents: int, targets: Targets) -> _Settled:
+    plan, planning = _timed(lambda: plan_formation(targets, agents))
+    positions, seconds = _timed(lambda: desired_configuration(plan.network, targets, plan.anchors, "reference"))
+    steps = plan.network.depth + 1
+    return _Settled("planned, reference", positions, steps, _heard(plan.network), 0.0, planning + seconds)
+
+
+def _heard(network: Network) -> float:
+    return 3 * len(network.followers) / len(network)
+
+
+def _lloyds(name: str, start: Floats, targets: Targets, held: NDArray[np.int64]) -> _Settled:
+    result, seconds = _timed(lambda: lloyd(start, targets, fixed=held, tolerance=_CONVERGED))
+    steps = int(np.argmax(result.costs <= _SETTLED * result.costs[-1]))
+    messages, changes = _delaunay_links(start, targets, held, steps)
+    return _Settled(name, result.positions, steps, messages, changes, seconds)
+
+
+def _delaunay_links(start: Floats, targets: Targets, held: NDArray[np.int64], steps: int) -> tuple[float, float]:
+    """Mean number of Delaunay neighbours per agent, and mean share of the links that are new in a step."""
+    positions, links = start, _links(start)
+    counts, changed = [len(links)], []
+    for _ in range(steps):
+        positions = lloyd(positions, targets, 1, fixed=held).positions
+        before, links = links, _links(positions)
+        counts.append(len(links))
+        changed.append(1 - len(np.intersect1d(before, links, assume_unique=True)) / len(links))
+    return 2 * float(np.mean(counts)) / len(start), float(np.mean(changed)) if changed else 0.0
+
+
+def _links(positions: Floats) -> NDArray[np.int64]:
+    """Edges of the Delaunay graph, each as one number, ascending."""
+    from scipy.spatial import Delaunay
+
+    corners = np.sort(Delaunay(positions).simplices.astype(np.int64), axis=1)
+    pairs = np.concatenate([corners[:, [0, 1]], corners[:, [0, 2]], corners[:, [1, 2]]])
+    return np.unique(pairs[:, 0] * len(positions) + pairs[:, 1])
