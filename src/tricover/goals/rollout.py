@@ -7,7 +7,9 @@ descendants, and takes the least. This is one step of policy improvement over ``
 
 Cost: a simulated subtree takes its targets from list to list, one pass per level. Trials are limited by the subtree's
 size, so that the whole team costs about (N + D) log N: twelve up to 256 followers, six up to 1,024, none beyond, where
-the prediction is good anyway. An agent without followers has nothing to simulate: there the prediction is exact.
+the prediction is good anyway. Of more than 128 targets per agent of the subtree, only every second, third … is looked
+at: the same ones in all trials, and only the choice between these matters. An agent without followers has nothing to
+simulate: there the prediction is exact.
 """
 
 import numpy as np
@@ -23,6 +25,7 @@ from tricover.threads import ranges, side_by_side
 __all__ = ["rollout"]
 
 _SMALL, _LARGE = 256, 1024  # followers below an agent
+_ENOUGH = 128  # targets per agent of the subtree; of more, every second, third … is looked at
 _TRIALS = np.concatenate([RING / 8, RING / 16])
 
 
@@ -57,8 +60,19 @@ def _roll_out(
     agents: Ints, triangles: Floats, children: Ints, below: Floats, targets: Targets, rings: int, places: Floats
 ) -> Floats:
     """Places (A, 3) improved by trials in one or two rings."""
-    lists = target_lists(triangles, targets)
+    lists = _thinned(*target_lists(triangles, targets), 1 + below[agents].sum(axis=1))
     trials, turns = _TRIALS[: rings * len(RING)], np.arange(rings + 1) * len(RING)
     work = (agents, triangles, children, below, *lists, MOVES, ROUNDS, trials, turns)
     side_by_side(lambda part: _kernels.roll_out(*work, *part, places), ranges(len(agents), smallest=1))
     return places
+
+
+def _thinned(offsets: Ints, lists: Floats, sizes: Floats) -> tuple[Ints, Floats]:
+    """Every k-th target of lists that are long for their subtree's size."""
+    counts = np.diff(offsets)
+    strides = np.maximum(1, np.ceil(counts / (_ENOUGH * sizes)).astype(np.int64))
+    kept = -(-counts // strides)
+    starts = np.append(0, np.cumsum(kept))
+    places = np.arange(starts[-1]) - np.repeat(starts[:-1], kept)
+    chosen = np.repeat(offsets[:-1], kept) + places * np.repeat(strides, kept)
+    return starts, np.ascontiguousarray(lists[:, chosen])
