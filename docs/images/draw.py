@@ -8,8 +8,9 @@ import numpy as np
 from PIL import Image
 
 import tricover as tc
+from tricover.coverage import compare_methods
 from tricover.formats import read_points
-from tricover.plot import PAGE, figure_style, plot_cells, plot_layers, plot_network, save_figure
+from tricover.plot import PAGE, figure_style, plot_cells, plot_comparison, plot_layers, plot_network, save_figure
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples"
@@ -33,6 +34,12 @@ def draw_rules():
     save(list(axes), "rules-1000.png")
 
 
+def draw_comparison(places):
+    """All methods on the targets of docs/coverage.md."""
+    targets = tc.Targets(np.random.default_rng(0).uniform(0, 100, (2000, 2)))
+    save(plot_comparison(compare_methods(places, targets)), "compare-57.png")
+
+
 if __name__ == "__main__":
     mpl.use("Agg")
     small, team = (tc.build_network(read_points(EXAMPLES / f"team-{count}.csv").positions) for count in (13, 57))
@@ -41,3 +48,4 @@ if __name__ == "__main__":
     save(plot_network(team), "formation-57.png")
     save(plot_layers(team), "layers-57.png")
     draw_rules()
+    draw_comparison(team.reference)
