@@ -56,28 +56,29 @@ def team(kind: str, agents: int, targets: tc.Targets, seed: int) -> Floats:
     return np.asarray(low + (high - low) * places)
 
 
-def ratios(kind: str, agents: int, name: str, seed: int) -> dict[str, float]:
-    """Coverage cost of each method over that of converged Lloyd's."""
+def ratios(kind: str, agents: int, name: str, seed: int, peers: bool = False) -> dict[str, float]:
+    """Coverage cost of each method over that of converged Lloyd's; ``peers``: also of Lloyd's in other ways."""
     targets = field(name, seed)
     reference = team(kind, agents, targets, seed)
     networks = {mentee: tc.build_network(reference, mentee) for mentee in ("fermat", "balanced")}
-    costs = {}
-    for method, (mentee, goal, anchors) in METHODS.items():
-        desired = tc.desired_configuration(networks[mentee], targets, anchors, goal)
-        costs[method] = tc.coverage_cost(desired, targets)
     plan = tc.plan_formation(targets, agents)
-    desired = tc.desired_configuration(plan.network, targets, plan.anchors, "reference", plan.resolution)
-    costs["planned"] = tc.coverage_cost(desired, targets)
-    costs["Lloyd, anchors held"] = tc.lloyd(reference, targets, None, fixed=networks["fermat"].anchors).cost
+    settled = {
+        method: tc.desired_configuration(networks[mentee], targets, anchors, goal)
+        for method, (mentee, goal, anchors) in METHODS.items()
+    }
+    settled["planned"] = tc.desired_configuration(plan.network, targets, plan.anchors, "reference", plan.resolution)
+    if peers:
+        sample = np.random.default_rng(seed).permutation(len(targets))[:agents]
+        held = networks["fermat"].anchors
+        settled["Lloyd, anchors held"] = tc.lloyd(reference, targets, None, fixed=held).positions
+        settled["Lloyd, from targets"] = tc.lloyd(targets.points[sample], targets, None).positions
     best = tc.lloyd(reference, targets, None).cost
-    sampled = targets.points[np.random.default_rng(seed).permutation(len(targets))[:agents]]
-    costs["Lloyd, from targets"] = tc.lloyd(sampled, targets, None).cost
-    return {method: cost / best for method, cost in costs.items()}
+    return {method: tc.coverage_cost(positions, targets) / best for method, positions in settled.items()}
 
 
 def study(kind: str, agents: int, name: str, seeds: Iterable[int]) -> dict[str, Floats]:
     """Ratios of each method for all seeds."""
-    found = [ratios(kind, agents, name, seed) for seed in seeds]
+    found = [ratios(kind, agents, name, seed, peers=True) for seed in seeds]
     return {method: np.array([one[method] for one in found]) for method in found[0]}
 
 

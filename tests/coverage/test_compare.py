@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 import tricover as tc
 from tricover.cli.main import app
 from tricover.coverage import compare_methods
-from tricover.errors import InputError
 from tricover.plot import plot_comparison
 
 RNG = np.random.default_rng(9)
@@ -58,11 +57,6 @@ def test_anchors_given_move_all_methods(comparison):
     fitted = compare_methods(REFERENCE, TARGETS, "fit")
     assert "balanced, rollout, fitted" not in [method.name for method in fitted.methods]
     assert fitted["balanced, rollout"].cost == comparison["balanced, rollout, fitted"].cost
-
-
-def test_a_team_in_space_is_refused():
-    with pytest.raises(InputError, match="in the plane"):
-        compare_methods(RNG.random((8, 3)), TARGETS)
 
 
 def test_figure_shows_every_method(comparison):

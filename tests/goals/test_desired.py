@@ -105,6 +105,15 @@ def test_no_targets_in_the_triangle_means_its_centroid():
         np.testing.assert_allclose(found[network.followers], corners.mean(axis=1), atol=1e-12)
 
 
+def test_a_step_without_any_targets_sends_all_to_their_centroids():
+    network = tc.build_network(SQUARE)
+    nobody = tc.Targets([[1, 1]], active=[[5, 9]]).at(0)
+    for goal in ("centroid", "predictive", "rollout"):
+        found = tc.desired_configuration(network, nobody, goal=goal)
+        corners = found[network.in_neighbors[network.followers]]
+        np.testing.assert_allclose(found[network.followers], corners.mean(axis=1), atol=1e-12)
+
+
 def test_lost_agents_keep_their_reference_positions():
     network = team(30, 5).without([int(team(30, 5).followers[3])])
     found = tc.desired_configuration(network, tc.Targets([[0.4, 0.6], [0.2, 0.2]]))

@@ -28,7 +28,6 @@ from numpy.typing import ArrayLike, NDArray
 from tricover.coverage.lloyd import lloyd
 from tricover.coverage.metrics import coverage_cost
 from tricover.coverage.plan import plan_formation
-from tricover.errors import InputError
 from tricover.goals import anchor_positions, desired_configuration
 from tricover.network import Network, build_network
 from tricover.targets import Targets
@@ -93,8 +92,6 @@ def compare_methods(reference: ArrayLike, targets: Targets, anchors: ArrayLike |
     row with fitted anchors is added.
     """
     team = build_network(reference)
-    if team.reference.shape[1] != 2:
-        raise InputError("targets are on the ground: a comparison needs a team in the plane")
     settled = [_ours(name, team.reference, mentee, goal, targets, anchors) for name, mentee, goal in _OURS]
     if anchors is None:
         settled.append(_ours("balanced, rollout, fitted", team.reference, "balanced", "rollout", targets, "fit"))
