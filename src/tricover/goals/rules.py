@@ -76,7 +76,7 @@ def _check(points: Floats, agents: Ints, triangles: Floats) -> None:
     broken = agents[~np.isfinite(points).all(axis=1)]
     if broken.size:
         raise InputError(f"the goal rule gave agent {listed(broken)} a point that is not finite")
-    size = np.ptp(triangles, axis=1).max(axis=1) + np.abs(triangles).max(axis=(1, 2)) * 1e-6
+    size = np.ptp(triangles, axis=1).max(axis=1) + np.abs(triangles).max(axis=(1, 2)) * 1e-5
     outside = agents[_distance_outside(points, triangles) > _OUTSIDE_BY * size]
     if outside.size:
         raise InputError(f"the goal rule sent agent {listed(outside)} out of its triangle")
