@@ -1,0 +1,175 @@
+"""The local step against its definition, one agent at a time and in exact arithmetic where it can be had."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tricover as tc
+from tricover.control import MOTIONS, Constants, View, decide, inset, remembering
+from tricover.geometry import barycentric, flat
+from tricover.goals import prepare
+
+MARGIN = 0.05
+
+
+def constants(motion, resolution=6, goal="centroid", network=None):
+    return Constants(prepare(goal, network), motion, tc.CellGrid(resolution), margin=MARGIN)
+
+
+@st.composite
+def views(draw):
+    """Agents in and out of triangles of all kinds: ordinary, thin, flipped, flat, coincident, tiny, huge, far off."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    count = draw(st.integers(1, 12))
+    triangles = rng.normal(size=(count, 3, 2))
+    for row, kind in enumerate(rng.integers(0, 6, count)):
+        if kind == 1:
+            triangles[row, :, 1] *= 1e-4
+        elif kind == 2:
+            triangles[row] = triangles[row, 0] + np.outer([0, 1, 3], triangles[row, 1])
+        elif kind == 3:
+            triangles[row, 2] = triangles[row, 1]
+        elif kind == 4:
+            triangles[row] = np.round(triangles[row])
+    weights = rng.dirichlet(np.ones(3), count)
+    weights[rng.random(count) < 0.3] += [0.5, -0.5, 0.0]
+    weights[rng.random(count) < 0.2] = [0.5, 0.5, 0.0]
+    positions = (weights[..., None] * triangles).sum(axis=1)
+    targets = rng.normal(size=(draw(st.integers(1, 40)), 2))
+    scale, shift = draw(st.sampled_from([(1, 0), (1, 0), (1e-6, 0), (1e6, 0), (10, 100)]))
+    return View(
+        np.arange(count), positions * scale + shift, triangles * scale + shift, tc.Targets(targets * scale + shift)
+    )
+
+
+def row(view, agent):
+    one = slice(agent, agent + 1)
+    return View(view.agents[one], view.positions[one], view.triangles[one], view.targets)
+
+
+@pytest.mark.parametrize("motion", MOTIONS)
+@settings(max_examples=60)
+@given(view=views())
+def test_one_agent_is_a_batch_of_one(motion, view):
+    together = decide(view, constants(motion))
+    for agent in range(len(view.agents)):
+        alone = decide(row(view, agent), constants(motion))
+        for name, values in vars(together).items():
+            np.testing.assert_array_equal(getattr(alone, name)[0], values[agent], err_msg=name)
+
+
+@pytest.mark.parametrize("motion", MOTIONS)
+@settings(max_examples=40)
+@given(view=views())
+def test_targets_outside_the_own_triangle_are_not_looked_at(motion, view):
+    offsets, members = view.targets.members(view.triangles)
+    together = decide(view, constants(motion))
+    for agent in range(len(view.agents)):
+        seen = view.targets.points[np.sort(members[offsets[agent] : offsets[agent + 1]])]
+        if len(seen):
+            own = row(view, agent)
+            alone = decide(View(own.agents, own.positions, own.triangles, tc.Targets(seen)), constants(motion))
+            np.testing.assert_allclose(alone.goal_points[0], together.goal_points[agent], rtol=1e-12, atol=1e-300)
+
+
+@settings(max_examples=80)
+@given(view=views(), resolution=st.integers(1, 9))
+def test_walk_keeps_its_margin_and_follows_the_policy(view, resolution):
+    grid = tc.CellGrid(resolution)
+    decision = decide(view, constants("walk", resolution))
+    without_area = flat(view.triangles)
+    np.testing.assert_array_equal(decision.goal_cells == -1, without_area)
+    for agent in np.flatnonzero(without_area):
+        mean = view.triangles[agent].mean(axis=0)
+        np.testing.assert_array_equal(decision.reach_sets[agent], [mean, mean, mean])
+        assert decision.states[agent] == decision.next_cells[agent] == -1
+    for agent in np.flatnonzero(~without_area):
+        triangle, state, reach_set = view.triangles[agent], decision.states[agent], decision.reach_sets[agent]
+        if state == -1:
+            assert decision.next_cells[agent] == -1
+            around = triangle
+        else:
+            mdp = tc.LocalMDP(grid, triangle, int(decision.goal_cells[agent]))
+            assert decision.next_cells[agent] == mdp.solve().policy[state]
+            around = grid.corners(int(decision.next_cells[agent])) @ triangle
+        # Corners keep η from two edges and 1 - 2η from the third: edge-aligned, strictly inside, as large as can be.
+        size = np.ptp(around, axis=0).max()
+        wanted = np.full((3, 3), MARGIN) + np.eye(3) * (1 - 3 * MARGIN)
+        slack = 1e-9 * size + 1e-12 * np.abs(around).max()
+        np.testing.assert_allclose(reach_set, wanted @ around, atol=slack, rtol=0)
+        np.testing.assert_allclose(decision.setpoints[agent], reach_set.mean(axis=0), atol=slack, rtol=0)
+
+
+def test_state_and_goal_cell_in_exact_arithmetic():
+    """Cells found from rational barycentric coordinates, away from the cells' edges."""
+    rng = np.random.default_rng(0)
+    triangles = rng.integers(-50, 50, (200, 3, 2)).astype(float)
+    triangles = triangles[~flat(triangles)]
+    positions = rng.integers(-50, 50, (len(triangles), 2)).astype(float)
+    view = View(np.arange(len(triangles)), positions, triangles, tc.Targets([[1e3, 1e3]]))
+    grid = tc.CellGrid(7)
+    decision = decide(view, constants("walk", 7))
+    checked = 0
+    for corners, position, state in zip(triangles.tolist(), positions.tolist(), decision.states, strict=True):
+        (ax, ay), (bx, by), (cx, cy) = [[Fraction(c) for c in corner] for corner in corners]
+        x, y = Fraction(position[0]), Fraction(position[1])
+        area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+        second = ((x - ax) * (cy - ay) - (y - ay) * (cx - ax)) / area
+        third = ((bx - ax) * (y - ay) - (by - ay) * (x - ax)) / area
+        scaled = [7 * (1 - second - third), 7 * second, 7 * third]
+        if any(part == part.__floor__() for part in scaled):
+            continue
+        checked += 1
+        if min(scaled) < 0:
+            assert state == -1
+        else:
+            assert grid.coordinates[state].tolist() == [part.__floor__() for part in scaled]
+    assert checked > 100
+
+
+def test_a_goal_on_an_edge_belongs_to_one_cell():
+    triangle = np.array([[[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]]])
+    for target in ([1.0, 1.0], [2.0, 0.0], [0.0, 0.0], [2.0, 2.0], [1.0, 2.0]):
+        view = View(np.array([0]), np.array([[1.0, 1.5]]), triangle, tc.Targets([target]))
+        decision = decide(view, constants("walk", 4))
+        corners = tc.CellGrid(4).corners(decision.goal_cells) @ triangle
+        inside = barycentric(np.array([target]), corners)
+        assert inside.min() >= 0
+        np.testing.assert_array_equal(decision.goal_points, [target])
+
+
+def test_reach_asks_for_the_goal_point_itself():
+    triangle = np.array([[[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]]] * 2)
+    view = View(np.arange(2), np.array([[1.0, 1.5], [9.0, 9.0]]), triangle, tc.Targets([[1.0, 0.5], [2.0, 0.5]]))
+    decision = decide(view, constants("reach"))
+    np.testing.assert_array_equal(decision.reach_sets, np.tile([1.5, 0.5], (2, 3, 1)))
+    assert decision.states.tolist()[1] == -1
+
+
+def test_inset_of_a_batch():
+    triangles = np.random.default_rng(1).random((4, 5, 3, 2))
+    small = inset(triangles, 0.1)
+    np.testing.assert_allclose(barycentric(small, triangles[..., None, :, :]).min(axis=(-1, -2)), 0.1)
+
+
+def test_remembering_changes_no_answer():
+    rng = np.random.default_rng(2)
+    calls = []
+    plain = prepare("centroid", None)
+
+    def counted(agents, triangles, targets):
+        calls.append(len(agents))
+        return plain(agents, triangles, targets)
+
+    remembered, targets, agents = remembering(counted), tc.Targets(rng.random((50, 2))), np.arange(6)
+    triangles = rng.random((6, 3, 2))
+    for changed in ([], [], [2], [0, 5]):
+        triangles = triangles.copy()
+        triangles[changed] = rng.random((len(changed), 3, 2))
+        np.testing.assert_array_equal(remembered(agents, triangles, targets), plain(agents, triangles, targets))
+    remembered(agents[:4], triangles[:4], targets)
+    remembered(agents[:4], triangles[:4], tc.Targets(targets.points))
+    assert calls == [6, 1, 2, 4, 4]
