@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from tricover.mdp import LocalMDP as LocalMDP
     from tricover.network import Network as Network
     from tricover.network import build_network as build_network
+    from tricover.simulation import Run as Run
+    from tricover.simulation import Scenario as Scenario
+    from tricover.simulation import simulate as simulate
     from tricover.targets import Targets as Targets
     from tricover.vehicles import check_aoc as check_aoc
     from tricover.vehicles import vehicle as vehicle
@@ -31,6 +34,8 @@ _HOME = {
     "CellGrid": "geometry",
     "LocalMDP": "mdp",
     "Network": "network",
+    "Run": "simulation",
+    "Scenario": "simulation",
     "Targets": "targets",
     "TricoverError": "errors",
     "build_network": "network",
@@ -39,6 +44,7 @@ _HOME = {
     "desired_configuration": "goals",
     "lloyd": "coverage",
     "plan_formation": "coverage",
+    "simulate": "simulation",
     "vehicle": "vehicles",
 }
 
@@ -46,6 +52,8 @@ __all__ = [
     "CellGrid",
     "LocalMDP",
     "Network",
+    "Run",
+    "Scenario",
     "Targets",
     "TricoverError",
     "build_network",
@@ -54,6 +62,7 @@ __all__ = [
     "desired_configuration",
     "lloyd",
     "plan_formation",
+    "simulate",
     "vehicle",
 ]
 

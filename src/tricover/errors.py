@@ -5,6 +5,7 @@
     │   ├── FormationError   reference positions from which no network can be built
     │   ├── FileFormatError  a file that cannot be read or written as asked
     │   └── LostControlError vehicles whose motion did not stay finite
+    ├── StoreError           a run that cannot be written where it should be
     └── MissingExtraError    an optional library is not installed
 
 A message names the culprit and the remedy, on one line.
@@ -18,6 +19,7 @@ __all__ = [
     "InputError",
     "LostControlError",
     "MissingExtraError",
+    "StoreError",
     "TricoverError",
     "agents",
     "listed",
@@ -46,6 +48,10 @@ class LostControlError(InputError):
     def __init__(self, kind: str, agents: Sequence[int]) -> None:
         super().__init__(f"{kind} of agent {listed(agents)} lost control; try less wind or a shorter control period")
         self.kind, self.agents = kind, agents
+
+
+class StoreError(TricoverError, OSError):
+    """A run that cannot be written where it should be."""
 
 
 class MissingExtraError(TricoverError, ImportError):

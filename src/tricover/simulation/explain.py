@@ -1,0 +1,73 @@
+"""One line for whatever is wrong with a scenario: the key's path, what is wrong, and the remedy."""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from tricover.errors import listed
+
+__all__ = ["explain"]
+
+Location = tuple[int | str, ...]
+
+
+def explain(error: ValidationError, model: type[BaseModel]) -> str:
+    """The first thing that is wrong, and how many more there are."""
+    problems = error.errors(include_url=False)
+    problems.sort(key=lambda problem: problem["type"] != "extra_forbidden")  # a key that is missing may be misspelt
+    more = f" ({len(problems) - 1} more)" if len(problems) > 1 else ""
+    return _line(problems[0], model) + more
+
+
+def _line(problem: ErrorDetails, model: type[BaseModel]) -> str:
+    place, given = problem["loc"], problem["input"]
+    if problem["type"] == "extra_forbidden":
+        return _unknown(place, model)
+    if problem["type"] == "missing":
+        return f"{_path(place, model)} is missing"
+    message = problem["msg"].removeprefix("Value error, ")
+    path = _path(place, model)
+    if problem["type"] == "value_error":
+        return f"{path}: {message}" if path else message
+    message = message.removeprefix("Input ")
+    shown = "" if isinstance(given, Mapping | list | tuple) else f", not {given!r}"
+    return f"{path}: {message}{shown}"
+
+
+def _unknown(place: Location, model: type[BaseModel]) -> str:
+    *parents, key = place
+    keys = list(_owner(tuple(parents), model).model_fields)
+    close = get_close_matches(str(key), keys, n=1, cutoff=0.4)
+    advice = f"did you mean {close[0]!r}?" if close else f"known keys: {listed(keys, most=20)}"
+    return f"unknown key {_path(place, model)!r}; {advice}"
+
+
+def _owner(place: Location, model: type[BaseModel]) -> type[BaseModel]:
+    """The section that a path leads to."""
+    for key in place:
+        field = model.model_fields.get(str(key))
+        if field is not None:
+            inner = [
+                part for part in _parts(field.annotation) if isinstance(part, type) and issubclass(part, BaseModel)
+            ]
+            model = inner[0] if inner else model
+    return model
+
+
+def _parts(annotation: Any) -> list[Any]:
+    """A type and the types inside it."""
+    return [annotation, *(part for inside in get_args(annotation) for part in _parts(inside))]
+
+
+def _path(place: Location, model: type[BaseModel]) -> str:
+    """``control.gamma`` or ``events.leave[0].step``; names of union branches that Pydantic adds are left out."""
+    path = ""
+    for depth, key in enumerate(place):
+        if isinstance(key, int):
+            path += f"[{key}]"
+        elif depth == len(place) - 1 or key in _owner(place[:depth], model).model_fields:
+            path += f".{key}" if path else key
+    return path

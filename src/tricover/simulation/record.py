@@ -1,0 +1,114 @@
+"""What a run leaves behind, step by step, and its keeper in memory. The keeper on disk is ``store``.
+
+Arrays have an entry for each step t; N is the final roster, and T the number of steps taken:
+
+    positions  (T+1, N, 2)  r_i[t], metres
+    present    (T+1, N)     who takes part (see ``chapters``)
+    state      (T, N)       cell in which a follower stands at t; -1 outside its triangle, -2 for all others
+    goal_cell  (T, N)       cell that holds its goal point at t; -1 in a triangle without area, -2 for all others
+    weights    (T, N, 3)    α_{i,j}[t] with r_i[t+1] = Σ_j α_{i,j}[t] r_j[t], in the order of ``in_neighbors``: the
+                            followers' rows of Γ[t]. 0 for all others (an anchor's row is that of the identity)
+    miss       (T, N)       how far from its reach set an agent landed at t+1, metres; 0: it did land in it
+    settled    (T,)         whether at t every follower was at its goal and every anchor at its place
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tricover.simulation.step import Row, State
+
+__all__ = ["ARRAYS", "Keeper", "Kept", "Layout", "Memory", "arrays_of"]
+
+
+class Layout(NamedTuple):
+    """Dimensions, type and unit of an array."""
+
+    dimensions: tuple[str, ...]
+    dtype: str
+    unit: str | None = None
+
+    def shape(self, length: int, agents: int) -> tuple[int, ...]:
+        """The shape for so many entries and agents."""
+        sizes = {"agent": agents, "xy": 2, "corner": 3}
+        return (length, *(sizes[name] for name in self.dimensions[1:]))
+
+    @property
+    def by_time(self) -> bool:
+        """Whether there is an entry for the time after the last step too."""
+        return self.dimensions[0] == "time"
+
+
+ARRAYS = {
+    "positions": Layout(("time", "agent", "xy"), "float64", "m"),
+    "present": Layout(("time", "agent"), "bool"),
+    "state": Layout(("step", "agent"), "int32"),
+    "goal_cell": Layout(("step", "agent"), "int32"),
+    "weights": Layout(("step", "agent", "corner"), "float64"),
+    "miss": Layout(("step", "agent"), "float64", "m"),
+    "settled": Layout(("step",), "bool"),
+}
+
+
+class Kept(Protocol):
+    """A source of recorded arrays."""
+
+    @property
+    def steps(self) -> int:
+        """T: how many steps were taken."""
+
+    def read(self, name: str, start: int, stop: int) -> NDArray[Any]:
+        """Entries ``start`` to ``stop`` of an array."""
+
+
+class Keeper(Kept, Protocol):
+    """A record that grows."""
+
+    def add(self, row: Row, state: State) -> None:
+        """Keep a step, and the state after it."""
+
+    def close(self, finished: bool) -> None:
+        """Keep what is left; ``finished`` says that the run has come to its end."""
+
+
+def arrays_of(rows: list[Row], state: State) -> dict[str, NDArray[Any]]:
+    """Rows as arrays over time; those by time end with what holds after the last row."""
+    last = {"positions": state.positions, "present": rows[-1].present} if rows else {}
+    arrays = {}
+    for name, layout in ARRAYS.items():
+        entries = [getattr(row, name) for row in rows]
+        entries += [last[name]] if layout.by_time and rows else []
+        arrays[name] = np.array(entries, layout.dtype).reshape(layout.shape(len(entries), len(state.positions)))
+    return arrays
+
+
+@dataclass(eq=False)
+class Memory:
+    """Everything stays in memory."""
+
+    start: State
+    present: NDArray[np.bool_]
+    _rows: list[tuple[Row, State]] = field(default_factory=list)
+    _arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
+
+    @property
+    def steps(self) -> int:
+        """T: how many steps were taken."""
+        return len(self._rows)
+
+    def add(self, row: Row, state: State) -> None:
+        """Keep a step, and the state after it."""
+        self._rows.append((row, state))
+
+    def close(self, finished: bool) -> None:
+        """Make arrays of the rows."""
+        state = self._rows[-1][1] if self._rows else self.start
+        self._arrays = arrays_of([row for row, _ in self._rows], state)
+        if not self._rows:
+            self._arrays |= {"positions": state.positions[None], "present": self.present[None]}
+
+    def read(self, name: str, start: int, stop: int) -> NDArray[Any]:
+        """Entries ``start`` to ``stop`` of an array."""
+        return self._arrays[name][start:stop]

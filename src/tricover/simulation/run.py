@@ -1,0 +1,204 @@
+"""``Run``: what came out of a simulation, in memory or on disk, with the same interface."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tricover.errors import InputError
+from tricover.goals import desired_configuration
+from tricover.network import Network
+from tricover.simulation.chapters import which_at
+from tricover.simulation.record import ARRAYS, Kept
+from tricover.simulation.scenario import Scenario
+from tricover.simulation.step import Plan, Stage, plan_of
+from tricover.simulation.store import StoreReader
+from tricover.targets import Targets
+
+__all__ = ["Run"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Flags = NDArray[np.bool_]
+
+AT_DESIRED = 1e-9  # of the team's extent: what rounding leaves between a settled team and its desired configuration
+BLOCK = 1 << 22  # agents times steps that are held at once
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Run:
+    """A run of ``steps`` steps, T, by N agents (the final roster); see ``record`` for the arrays.
+
+    Arrays of a stored run are read when they are first asked for, whole; ``read`` reads a part.
+    """
+
+    scenario: Scenario
+    _kept: Kept
+    _plan: Plan
+    interrupted: bool = False
+
+    @classmethod
+    def open(cls, path: str | PathLike[str]) -> "Run":
+        """A stored run, finished or not; nothing but its scenario is read at once."""
+        kept = StoreReader(Path(path))
+        scenario = kept.scenario()
+        return cls(scenario, kept, plan_of(scenario), interrupted=not kept.finished)
+
+    def __repr__(self) -> str:
+        settled = "not settled" if self.settled_at is None else f"settled at step {self.settled_at}"
+        cut = ", interrupted" if self.interrupted else ""
+        return f"<Run of {self._plan.agents} agents: {self.steps} steps, {settled}{cut}>"
+
+    @property
+    def steps(self) -> int:
+        """T: how many steps were taken."""
+        return self._kept.steps
+
+    def read(self, name: str, start: int = 0, stop: int | None = None) -> NDArray[Any]:
+        """Entries ``start`` to ``stop`` of an array over time, as ``positions`` or ``weights``."""
+        if name not in ARRAYS:
+            raise InputError(f"a run has no array {name!r}; it has {', '.join(ARRAYS)}")
+        length = self.steps + ARRAYS[name].by_time
+        return self._kept.read(name, *slice(start, stop).indices(length)[:2])
+
+    def blocks(self, name: str) -> Iterator[tuple[int, NDArray[Any]]]:
+        """An array over time in pieces that fit in memory, each with the step at which it starts."""
+        for start in range(0, self.steps + ARRAYS[name].by_time, self._block):
+            yield start, self.read(name, start, start + self._block)
+
+    @property
+    def _block(self) -> int:
+        return max(1, BLOCK // self._plan.agents)
+
+    @cached_property
+    def positions(self) -> Floats:
+        """r_i[t], (T+1, N, 2), metres."""
+        return self.read("positions")
+
+    @cached_property
+    def present(self) -> Flags:
+        """Who takes part, (T+1, N)."""
+        return self.read("present")
+
+    @cached_property
+    def states(self) -> Ints:
+        """Cells in which followers stand, (T, N); -1 outside, -2 for all others."""
+        return self.read("state")
+
+    @cached_property
+    def goal_cells(self) -> Ints:
+        """Cells that hold the followers' goal points, (T, N); -2 for all others."""
+        return self.read("goal_cell")
+
+    @cached_property
+    def weights(self) -> Floats:
+        """α_{i,j}[t], the followers' rows of Γ[t], (T, N, 3)."""
+        return self.read("weights")
+
+    @cached_property
+    def misses(self) -> Floats:
+        """How far from their reach sets agents landed at t+1, (T, N), metres."""
+        return self.read("miss")
+
+    @cached_property
+    def missed(self) -> int:
+        """How often an agent landed outside its reach set."""
+        return sum(int((miss > 0).sum()) for _, miss in self.blocks("miss"))
+
+    @property
+    def networks(self) -> list[tuple[int, Network]]:
+        """The networks of the run, each with the step from which on it was in use."""
+        used = self._plan.chapters[: self._last + 1]
+        return [(chapter.start, chapter.network) for chapter in used]
+
+    def network_at(self, step: int) -> Network:
+        """The network in use at a step."""
+        return self._plan.chapters[min(which_at(self._plan.chapters, step), self._last)].network
+
+    @property
+    def network(self) -> Network:
+        """The network after the last repair."""
+        return self._plan.chapters[self._last].network
+
+    @property
+    def _last(self) -> int:
+        return which_at(self._plan.chapters, max(self.steps - 1, 0))
+
+    @cached_property
+    def _stage(self) -> Stage:
+        start = self._plan.chapters[self._last].start
+        return self._plan.stage(self._last, self.read("positions", start, start + 1)[0])
+
+    @property
+    def targets(self) -> Targets:
+        """The targets as the last step saw them."""
+        return self.scenario.targets_at(max(self.steps - 1, 0))
+
+    @property
+    def anchors(self) -> Floats:
+        """Where the anchors were sent in the last step, in the order of ``network.anchors``: (A, 2)."""
+        return self._stage.places(max(self.steps - 1, 0))
+
+    @cached_property
+    def desired(self) -> Floats:
+        """p_i (N, 2): where the team should settle, in the run's own mode; agents that were lost where they last were.
+
+        Goal points for the motion ``reach``, centres of goal cells for ``walk`` (Algorithm 2, for the last network,
+        anchors' places and targets).
+        """
+        control = self.scenario.control
+        resolution = control.resolution if control.motion == "walk" else None
+        found = desired_configuration(self.network, self.targets, self.anchors, control.goal, resolution)
+        desired = np.array(self.read("positions", self.steps, self.steps + 1)[0])
+        living = np.flatnonzero(self.network.layer >= 0)
+        desired[living] = found[living]
+        return desired
+
+    @cached_property
+    def settled_at(self) -> int | None:
+        """The first step from which on the team stands still.
+
+        Where vehicles never quite do: from which on every follower is at its goal, for more than ``depth`` steps. None
+        if there is no such step.
+        """
+        last = self.read("positions", self.steps, self.steps + 1)
+        if self.steps and np.array_equal(self.read("positions", self.steps - 1, self.steps), last):
+            return self._first_of_end("positions", last)
+        since = self._first_of_end("settled", np.array([True]))
+        return since if self.steps - since > self.network.depth else None
+
+    def _first_of_end(self, name: str, value: NDArray[Any]) -> int:
+        """The first step from which on all entries of an array are ``value``."""
+        stop = self.steps + ARRAYS[name].by_time
+        while stop > 0:
+            start = max(0, stop - self._block)
+            part = self.read(name, start, stop)
+            other = np.flatnonzero((part != value).reshape(len(part), -1).any(axis=1))
+            if other.size:
+                return start + int(other[-1]) + 1
+            stop = start
+        return 0
+
+    @cached_property
+    def largest_error(self) -> float:
+        """Largest distance at the end of an agent to its desired position, in metres."""
+        apart = self.read("positions", self.steps, self.steps + 1)[0] - self.desired
+        return float(np.linalg.norm(apart, axis=1).max())
+
+    @property
+    def converged(self) -> bool:
+        """Whether the team has settled where it should.
+
+        A team that stands still must stand at its desired configuration, up to rounding; one whose vehicles never quite
+        do must have every follower at its goal.
+        """
+        if self.settled_at is None:
+            return False
+        ends = self.read("positions", self.steps - 1, self.steps + 1)
+        extent = float(np.abs(self.desired - self.desired.mean(axis=0)).max() + np.abs(self.desired).max() * 1e-3)
+        return not np.array_equal(*ends) or self.largest_error <= AT_DESIRED * extent

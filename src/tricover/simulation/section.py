@@ -1,0 +1,94 @@
+"""What all sections of a scenario share: no unknown keys, no change after checking, equality, arrays as values."""
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, WithJsonSchema
+
+from tricover.errors import InputError, listed
+
+__all__ = ["AgentList", "FilePath", "Floats", "Pair", "Paths", "Points", "Section", "Steps", "Weights"]
+
+Floats = NDArray[np.float64]
+
+
+class Section(BaseModel):
+    """A part of a scenario. Frozen; equal when all values are, arrays included."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, allow_inf_nan=False)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and _same(self.values(), other.values())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def values(self) -> dict[str, Any]:
+        """All keys that say something: those that are not left out."""
+        given = {name: getattr(self, name) for name in [*type(self).model_fields, *(self.model_extra or {})]}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    return bool(one == other)
+
+
+def _array(shape: str, dimensions: int, last: int | None = None, whole: bool = False) -> Any:
+    """A type for arrays of numbers of that shape; lists come in, read-only arrays are kept."""
+
+    def check(given: Any) -> NDArray[Any]:
+        try:
+            array: NDArray[Any] = np.array(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(f"give numbers in rows of equal length, shape {shape}") from None
+        if array.ndim != dimensions or (last is not None and array.shape[-1] != last) or not array.size:
+            raise InputError(f"give numbers of shape {shape}, not {array.shape}")
+        broken = np.flatnonzero(~np.isfinite(array).reshape(len(array), -1).all(axis=1))
+        if broken.size:
+            raise InputError(f"row {listed(broken)} has a number that is NaN or infinite")
+        if whole:
+            array = array.astype(np.int64)
+            if not np.array_equal(array, given):
+                raise InputError(f"give whole numbers of shape {shape}")
+        array.flags.writeable = False
+        return array
+
+    schema: dict[str, Any] = {"type": "integer" if whole else "number"}
+    for axis in reversed(range(dimensions)):
+        ends = {"minItems": last, "maxItems": last} if last and axis == dimensions - 1 else {"minItems": 1}
+        schema = {"type": "array", "items": schema, **ends}
+    return Annotated[
+        NDArray[Any],
+        PlainValidator(check),
+        WithJsonSchema({**schema, "description": f"numbers of shape {shape}"}),
+    ]
+
+
+Points = _array("(N, 2)", 2, 2)
+Weights = _array("(N,)", 1)
+Pair = _array("(2,)", 1, 2)
+Paths = _array("(K, N, 2)", 3, 2)
+Steps = _array("(N, 2)", 2, 2, whole=True)
+
+
+def _one_or_many(given: Any) -> Any:
+    return [given] if isinstance(given, int) and not isinstance(given, bool) else given
+
+
+def _plain(given: Any) -> Any:
+    return given.tolist() if isinstance(given, np.ndarray | np.generic) else given
+
+
+def _absolute(given: Any) -> Any:
+    return Path(os.path.abspath(given)) if isinstance(given, str | Path) else given
+
+
+AgentList = Annotated[tuple[int, ...], BeforeValidator(_one_or_many), BeforeValidator(_plain)]
+#: A file; relative paths are taken from the scenario file's folder, or from where Python runs.
+FilePath = Annotated[Path, BeforeValidator(_absolute), WithJsonSchema({"type": "string"})]

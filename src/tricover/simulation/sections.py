@@ -1,0 +1,264 @@
+"""The sections of a scenario, as in the TOML file: what each key means and what it may be."""
+
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from pydantic import (
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidatorFunctionWrapHandler,
+    WithJsonSchema,
+    WrapValidator,
+    model_validator,
+)
+
+from tricover.errors import InputError, listed
+from tricover.simulation.section import AgentList, FilePath, Floats, Pair, Paths, Points, Section, Steps, Weights
+from tricover.targets.motion import Drift, Path
+from tricover.vehicles import Mixed, Vehicle, settings, vehicle
+
+__all__ = [
+    "Anchors",
+    "Control",
+    "Events",
+    "Formation",
+    "Join",
+    "Leave",
+    "Motion",
+    "NetworkSettings",
+    "TargetSettings",
+    "VehicleSettings",
+]
+
+GOALS = ("centroid", "predictive", "rollout", "reference")
+MENTEES = ("fermat", "balanced")
+
+
+def _one_of(section: Section, *keys: str) -> None:
+    given = [key for key in keys if getattr(section, key) is not None and getattr(section, key) is not False]
+    if len(given) != 1:
+        found = f"{listed(given)} are given" if given else "none is"
+        raise InputError(f"exactly one of {', '.join(keys)} is needed, and {found}")
+
+
+def _only_with(section: Section, owner: str, wanted: tuple[str, ...], kind: str | None, keys: tuple[str, ...]) -> None:
+    """Settings of a generator: the wanted ones must be there, the others must not."""
+    missing = [key for key in wanted if getattr(section, key) is None]
+    if missing:
+        raise InputError(f"generator {kind!r} needs {listed(missing)}")
+    idle = [key for key in keys if key not in wanted and getattr(section, key) is not None]
+    if idle:
+        raise InputError(f"{listed(idle)} means nothing here: leave it out" + (f" with {owner}" if owner else ""))
+
+
+def _by_name_or_function(names: tuple[str, ...]) -> Any:
+    """One of the names, or a function of the user's own, which only Python can hold."""
+
+    def check(given: Any) -> Any:
+        if callable(given) or given in names:
+            return given
+        raise InputError(f"must be {', '.join(map(repr, names))}, or a function in Python, not {given!r}")
+
+    return Annotated[Any, PlainValidator(check), WithJsonSchema({"enum": list(names)})]
+
+
+def _core(given: Any) -> int | Floats | None:
+    if given is None or (isinstance(given, int | np.integer) and not isinstance(given, bool) and given >= 0):
+        return None if given is None else int(given)
+    point = np.array(given, dtype=np.float64) if np.ndim(given) == 1 and len(given) == 2 else np.array(np.nan)
+    if not np.isfinite(point).all():
+        raise InputError(f"must be an agent's index or a point [x, y], not {given!r}")
+    return point
+
+
+_Core = Annotated[
+    Any,
+    PlainValidator(_core),
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0}, {"type": "array", "items": {"type": "number"}}]}),
+]
+
+
+class Formation(Section):
+    """Where the agents' reference positions come from; they also start there."""
+
+    file: FilePath | None = Field(None, description="point file: CSV, NPY, JSON, GeoJSON")
+    positions: Points | None = Field(None, description="reference positions in metres")
+    generator: Literal["square", "disc"] | None = Field(None, description="made by rule, from the keys below")
+    agents: int | None = Field(None, ge=4, description="how many agents the generator makes")
+    size: float | None = Field(None, gt=0, description="side of the square or diameter of the disc, in metres")
+    start: Points | None = Field(None, description="where agents start, if not at their reference positions")
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        _one_of(self, "file", "positions", "generator")
+        wanted = ("agents", "size") if self.generator else ()
+        _only_with(self, "file or positions", wanted, self.generator, ("agents", "size"))
+        return self
+
+
+class Anchors(Section):
+    """Where the anchors go: the boundary agents in the order of ``network.boundary``, the core last."""
+
+    positions: Points | None = Field(None, description="desired positions; anchors go there in the first step")
+    paths: Paths | None = Field(None, description="positions of all anchors step by step; they stay at the last ones")
+    fit: bool = Field(False, description="fit the anchors' polygon to the targets")
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        _one_of(self, "positions", "paths", "fit")
+        return self
+
+
+class Motion(Section):
+    """How targets move: all with a velocity, or each along a path."""
+
+    velocity: Pair | None = Field(None, description="metres per step")
+    until: int | None = Field(None, ge=0, description="step from which on they stand still")
+    paths: Paths | None = Field(None, description="positions of all targets step by step; they stay at the last ones")
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        _one_of(self, "velocity", "paths")
+        if self.paths is not None and self.until is not None:
+            raise InputError("until goes with velocity; paths end with their last step")
+        return self
+
+
+def _motion(given: Any, check: ValidatorFunctionWrapHandler) -> Any:
+    return given if isinstance(given, Drift | Path) else check(given)
+
+
+_MotionOrFunction = Annotated[Motion | None, WrapValidator(_motion)]
+
+
+class TargetSettings(Section):
+    """Where the targets are."""
+
+    file: FilePath | None = Field(None, description="point file: CSV, NPY, JSON, GeoJSON")
+    density: float | None = Field(None, gt=0, description="points per square metre for a file with polygons")
+    positions: Points | None = Field(None, description="positions in metres")
+    generator: Literal["polygon", "clusters"] | None = Field(None, description="made by rule, from the keys below")
+    count: int | None = Field(None, ge=1, description="how many targets the generator makes")
+    corners: Points | None = Field(None, description="corners of the polygon")
+    centres: Points | None = Field(None, description="centres of the clusters")
+    spread: float | None = Field(None, gt=0, description="standard deviation of a cluster, in metres")
+    weights: Weights | None = Field(None, description="how much each target counts; all alike if left out")
+    active: Steps | None = Field(None, description="first step at which each target is there, and at which it is gone")
+    motion: _MotionOrFunction = None
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        _one_of(self, "file", "positions", "generator")
+        wanted = {"polygon": ("count", "corners"), "clusters": ("count", "centres", "spread")}
+        keys = ("count", "corners", "centres", "spread")
+        _only_with(self, self.generator or "", wanted.get(self.generator or "", ()), self.generator, keys)
+        if self.density is not None and self.file is None:
+            raise InputError("density goes with a file that has polygons: leave it out")
+        return self
+
+
+class NetworkSettings(Section):
+    """How the network is built (Algorithm 1)."""
+
+    mentee: _by_name_or_function(MENTEES) = Field("fermat", description="mentee rule")  # type: ignore[valid-type]
+    core: _Core = Field(None, description="core agent: its index, or the point that it is nearest to")
+
+
+class Control(Section):
+    """What every follower is told before the start."""
+
+    motion: Literal["reach", "walk"] = Field("reach", description="to the goal point in one step, or cell by cell")
+    goal: _by_name_or_function(GOALS) = Field("centroid", description="goal rule")  # type: ignore[valid-type]
+    resolution: int = Field(35, ge=1, le=4096, description="cells per side of a triangle, M")
+    alpha: float = Field(1.0, gt=0, description="cost per metre to the goal")
+    beta: float | None = Field(None, gt=0, description="reward at the goal; scaled to the triangle if left out")
+    gamma: float = Field(0.95, gt=0, lt=1, description="discount factor")
+    margin: float = Field(0.05, ge=0, lt=1 / 3, description="η: barycentric distance of reach sets from the edges")
+    tolerance: float | None = Field(None, ge=0, description="metres within which an agent counts as at its goal point")
+
+
+class _Ride(Section):
+    """A kind of vehicle; further keys are its settings."""
+
+    model_config = ConfigDict(extra="allow")
+
+    kind: str = Field("exact", description="exact, anywhere, double-integrator, unicycle, quadrotor or rotorpy")
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        self.made()
+        return self
+
+    def made(self) -> Vehicle:
+        """The vehicle itself."""
+        return vehicle(self.kind, **(self.model_extra or {}))
+
+
+class Group(_Ride):
+    """Some agents with another kind of vehicle than the rest."""
+
+    agents: AgentList = Field(description="indices of the agents")
+
+
+class VehicleSettings(_Ride):
+    """What the agents ride, and how long a step takes."""
+
+    duration: float = Field(1.0, gt=0, description="Δt: seconds per step")
+    others: tuple[Group, ...] = Field((), description="agents with another kind of vehicle")
+
+    def team(self, agents: int) -> Vehicle:
+        """The vehicle of a team of so many agents: one kind for all, or mixed."""
+        if not self.others:
+            return self.made()
+        assignment = np.zeros(agents, np.int64)
+        for which, group in enumerate(self.others, 1):
+            wrong = [agent for agent in group.agents if not 0 <= agent < agents]
+            if wrong:
+                raise InputError(f"vehicle.others: agent {listed(wrong)} is not on the roster of {agents} agents")
+            assignment[list(group.agents)] = which
+        return Mixed((self.made(), *(group.made() for group in self.others)), tuple(assignment.tolist()))
+
+
+def vehicle_as_settings(ride: Vehicle) -> dict[str, Any]:
+    """A vehicle object as the section that makes it."""
+    if not isinstance(ride, Mixed):
+        return settings(ride)
+    agents: list[list[int]] = [[] for _ in ride.vehicles]
+    for agent, which in enumerate(ride.assignment):
+        agents[which].append(agent)
+    others = [{"agents": who, **settings(other)} for who, other in zip(agents[1:], ride.vehicles[1:], strict=True)]
+    return {**settings(ride.vehicles[0]), "others": [group for group in others if group["agents"]]}
+
+
+class Leave(Section):
+    """Agents that are lost before a step."""
+
+    step: int = Field(ge=0)
+    agents: AgentList
+
+
+class Join(Section):
+    """Agents that join before a step; they take the next numbers of the roster."""
+
+    step: int = Field(ge=0)
+    reference: Points = Field(description="their reference positions")
+    positions: Points | None = Field(None, description="where they stand when they join, if not there")
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if self.positions is not None and len(self.positions) != len(self.reference):
+            raise InputError(f"{len(self.reference)} agents join, but {len(self.positions)} positions are given")
+        return self
+
+    @property
+    def places(self) -> Floats:
+        """Where they stand when they join."""
+        return np.asarray(self.reference if self.positions is None else self.positions)
+
+
+class Events(Section):
+    """Agents that leave or join during the run. In one step, those who leave go first."""
+
+    leave: tuple[Leave, ...] = ()
+    join: tuple[Join, ...] = ()

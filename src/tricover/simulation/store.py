@@ -1,0 +1,209 @@
+"""A run on disk: a Zarr 3 group that grows step by step, survives a kill at any moment, and opens in xarray.
+
+The arrays of ``record`` are chunked by time and made at full length at the start; they are cut when the run ends early.
+Two more hold what a resumed run needs: ``vehicle_state`` (2, N, S), the vehicles after the last step that was kept, in
+two slots written in turn, and the scenario's long arrays. The scenario itself, self-contained, and the *marker* are
+attributes of the group. A block of steps is written in this order: chunks, vehicle states, marker. Each file is written
+whole beside its place and then moved there, so whatever happens, the marker speaks only of what is there, and what it
+speaks of is whole. On resuming, everything after the marker is written again, with the same bits.
+"""
+
+import shutil
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tricover.errors import FileFormatError, StoreError
+from tricover.simulation.record import ARRAYS, Layout, arrays_of
+from tricover.simulation.scenario import Scenario
+from tricover.simulation.step import Plan, Row, State
+
+__all__ = ["Store", "StoreReader", "open_store"]
+
+CHUNK_BYTES = 8 << 20
+LONGEST_BLOCK = 256
+LONG = 64  # numbers beyond which an array of the scenario is kept as an array
+
+
+class StoreReader:
+    """A stored run, open for reading; nothing is read before it is asked for."""
+
+    def __init__(self, path: Path, mode: Literal["r", "r+"] = "r") -> None:
+        import zarr
+
+        self.path = path
+        try:
+            self.group: Any = zarr.open_group(path, mode=mode, zarr_format=3)
+            self.marker: Any = self.group.attrs["marker"]
+        except (OSError, KeyError, ValueError) as error:
+            raise FileFormatError(f"{path}: this is not the store of a run ({type(error).__name__})") from None
+
+    @property
+    def steps(self) -> int:
+        """T: how many steps were taken."""
+        return int(self.marker["step"])
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run has come to its end."""
+        return bool(self.marker["finished"])
+
+    def read(self, name: str, start: int, stop: int) -> NDArray[Any]:
+        """Entries ``start`` to ``stop`` of an array."""
+        return np.asarray(self.group[name][start:stop])
+
+    def scenario(self) -> Scenario:
+        """The scenario, with its long arrays."""
+        return Scenario(**_joined(dict(self.group.attrs["scenario"]), self.group))
+
+    def state(self) -> State:
+        """The state after the last step that was kept."""
+        step, marker = self.steps, self.marker
+        vehicles = np.asarray(self.group["vehicle_state"][marker["slot"]])
+        return State(step, vehicles, self.read("positions", step, step + 1)[0], marker["quiet"], marker["still"])
+
+
+class Store(StoreReader):
+    """A stored run that grows. Steps are written in blocks, at the latest ``flush`` seconds after the last ones."""
+
+    def __init__(self, path: Path, block: int, flush: float) -> None:
+        super().__init__(path, "r+")
+        self.block, self.flush = block, flush
+        self._rows: list[tuple[Row, State]] = []
+        self._written = time.monotonic()
+
+    def add(self, row: Row, state: State) -> None:
+        """Keep a step, and the state after it."""
+        self._rows.append((row, state))
+        if state.step % self.block == 0 or time.monotonic() - self._written >= self.flush:
+            self._write()
+
+    def close(self, finished: bool) -> None:
+        """Write what is left; at the end of the run cut the arrays, and leave nothing that tells how it was written."""
+        if self._rows:
+            self._write()
+        if finished and not self.finished:
+            with _errors_named(self.path, self.steps):
+                for name, layout in ARRAYS.items():
+                    array = self.group[name]
+                    array.resize((self.steps + layout.by_time, *array.shape[1:]))
+                state = self.group["vehicle_state"]
+                state[1 - self.marker["slot"]] = state[self.marker["slot"]]
+                self.group = _consolidate(self.path)
+                self._mark({**self.marker, "slot": 0, "finished": True})
+
+    def _write(self) -> None:
+        rows, (_, state) = list(self._rows), self._rows[-1]
+        begin, slot = self.steps, 1 - self.marker["slot"]
+        with _errors_named(self.path, begin):
+            for name, values in arrays_of([row for row, _ in rows], state).items():
+                self.group[name][begin : begin + len(values)] = values
+            self.group["vehicle_state"][slot] = state.vehicles
+            marker = {"step": state.step, "slot": slot, "quiet": state.quiet, "still": state.still, "finished": False}
+            self._mark(marker)
+        del self._rows[: len(rows)]
+        self._written = time.monotonic()
+
+    def _mark(self, marker: dict[str, Any]) -> None:
+        self.group.attrs.put({**self.group.attrs.asdict(), "marker": marker})
+        self.marker = marker
+
+
+def open_store(path: Path, plan: Plan, state: State, present: NDArray[np.bool_], resume: bool, flush: float) -> Store:
+    """A store to write to: a new one, or with ``resume`` the one that is there, if it is of the same scenario."""
+    agents = len(state.positions)
+    block = max(1, min(LONGEST_BLOCK, CHUNK_BYTES // (16 * agents)))
+    if path.exists() and any(path.iterdir() if path.is_dir() else [path]):
+        if not resume:
+            raise StoreError(f"{path} exists: choose another place, remove it, or resume it")
+        for torn in path.rglob("*.partial"):
+            torn.unlink()
+        store = Store(path, block, flush)
+        if store.scenario() != plan.scenario.self_contained():
+            raise StoreError(f"{path} is a run of another scenario: resume it with its own, or choose another place")
+        return store
+    contents = plan.scenario.self_contained().to_dict(arrays=True)
+    half = path.with_name(path.name + ".new")
+    try:
+        with _errors_named(path, None):
+            shutil.rmtree(half, ignore_errors=True)
+            half.parent.mkdir(parents=True, exist_ok=True)
+            _create(half, contents, state, present, plan.scenario.steps, block)
+            half.replace(path)
+    finally:
+        shutil.rmtree(half, ignore_errors=True)
+    return Store(path, block, flush)
+
+
+def _create(
+    path: Path, scenario: dict[str, Any], state: State, present: NDArray[np.bool_], steps: int, block: int
+) -> None:
+    import zarr
+
+    group: Any = zarr.open_group(path, mode="w", zarr_format=3)
+    for name, layout in ARRAYS.items():
+        shape = layout.shape(steps + layout.by_time, len(present))
+        chunks = tuple(max(1, size) for size in (min(block, shape[0]), *shape[1:]))
+        _array(group, name, layout, shape, chunks)
+    slots = (2, *state.vehicles.shape)
+    _array(group, "vehicle_state", Layout(("slot", "agent", "part"), "float64"), slots, (1, *slots[1:]))
+    group["positions"][0], group["present"][0], group["vehicle_state"][0] = state.positions, present, state.vehicles
+    marker = {"step": 0, "slot": 0, "quiet": 0, "still": False, "finished": False}
+    group.attrs.put({"tricover": version("tricover"), "scenario": _split(scenario, group), "marker": marker})
+    _consolidate(path)
+
+
+def _array(group: Any, name: str, layout: Layout, shape: tuple[int, ...], chunks: tuple[int, ...]) -> Any:
+    attributes = {"units": layout.unit} if layout.unit else {}
+    settings: dict[str, Any] = {"chunks": chunks, "dimension_names": layout.dimensions, "attributes": attributes}
+    return group.create_array(name, shape=shape, dtype=layout.dtype, fill_value=0, **settings)
+
+
+def _split(value: Any, group: Any, name: str = "scenario") -> Any:
+    """Plain values; long arrays go to the group and leave their name."""
+    if isinstance(value, dict):
+        return {key: _split(part, group, f"{name}_{key}") for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_split(part, group, f"{name}_{index}") for index, part in enumerate(value)]
+    if not isinstance(value, np.ndarray):
+        return str(value) if isinstance(value, Path) else value
+    if value.size <= LONG:
+        return value.tolist()
+    dimensions = tuple(f"{name}_{axis}" for axis in range(value.ndim))
+    _array(group, name, Layout(dimensions, "float64"), value.shape, value.shape)[...] = value
+    return {"array": name}
+
+
+def _joined(value: Any, group: Any) -> Any:
+    """The reverse of ``_split``."""
+    if isinstance(value, dict):
+        if value.keys() == {"array"}:
+            return np.asarray(group[value["array"]][...])
+        return {key: _joined(part, group) for key, part in value.items()}
+    return [_joined(part, group) for part in value] if isinstance(value, list) else value
+
+
+def _consolidate(path: Path) -> Any:
+    """One file that lists all arrays: xarray asks for it."""
+    import zarr
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that this is not yet part of the Zarr 3 specification
+        return zarr.consolidate_metadata(path)
+
+
+@contextmanager
+def _errors_named(path: Path, steps: int | None) -> Iterator[None]:
+    """Errors of the file system as ours, with what is left and what to do."""
+    try:
+        yield
+    except OSError as error:
+        kept = "" if steps is None else f"; the {steps} steps before stay readable: resume when this is put right"
+        raise StoreError(f"{path}: cannot write the run: {error.strerror or error}{kept}") from error
