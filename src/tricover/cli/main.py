@@ -11,8 +11,10 @@ import typer
 import tricover
 from tricover.cli.aoc import aoc
 from tricover.cli.compare import compare
+from tricover.cli.init import init
 from tricover.cli.network import network
 from tricover.cli.plan import plan
+from tricover.cli.run import run
 from tricover.errors import TricoverError
 
 __all__ = ["app", "main"]
@@ -45,7 +47,7 @@ def _root(
     pass
 
 
-for _command in (aoc, compare, network, plan):
+for _command in (aoc, compare, init, network, plan, run):
     app.command()(_command)
 
 

@@ -1,0 +1,114 @@
+"""``tricover run``: run a scenario."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tricover.cli.console import AsJson, Quiet, announce_compilation, new_table, note, show
+from tricover.errors import InputError
+
+if TYPE_CHECKING:
+    from tricover.simulation import Progress, Run
+
+__all__ = ["run"]
+
+
+def run(
+    scenario: Annotated[Path, typer.Argument(help="The scenario, a TOML file.", show_default=False)],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="A folder for the run, written as it goes; else nothing is kept."),
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the output folder.")] = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run a scenario and say whether the team settled where it should.
+
+    Exit code 0: it did; 1: it did not; 2: bad input; 130: interrupted, and what was computed is kept.
+
+    Example: [bold]tricover run paper-57.toml -o paper-57.zarr[/bold]
+    """
+    if resume and output is None:
+        raise InputError("--resume goes with --output: which run is it?")
+    if not quiet:
+        announce_compilation()
+    from tricover.simulation import Scenario, simulate
+
+    with _progress_bar(wanted=not quiet and not as_json) as progress:
+        result = simulate(Scenario.load(scenario), output, resume=resume, progress=progress)
+    facts = _facts(result, output)
+    if as_json:
+        typer.echo(json.dumps(facts, indent=2))
+    elif not quiet:
+        _show(facts)
+    if result.interrupted:
+        if not quiet:
+            note("Interrupted." + (f" Go on with: tricover run {scenario} -o {output} --resume" if output else ""))
+        raise typer.Exit(130)
+    raise typer.Exit(0 if result.converged else 1)
+
+
+def _facts(run: "Run", output: Path | None) -> dict[str, Any]:
+    control = run.scenario.control
+    return {
+        "name": run.scenario.name,
+        "agents": int(run.network.layer.size - run.network.lost.size),
+        "layers": run.network.depth,
+        "motion": control.motion,
+        "goal": control.goal,
+        "vehicle": run.scenario.vehicle.kind,
+        "steps": run.steps,
+        "settled_at": run.settled_at,
+        "converged": run.converged,
+        "largest_error": run.largest_error,
+        "misses": run.missed,
+        "interrupted": run.interrupted,
+        "store": None if output is None else str(output),
+    }
+
+
+def _show(facts: dict[str, Any]) -> None:
+    settled = "no" if facts["settled_at"] is None else f"at step {facts['settled_at']}"
+    rows = {
+        "agents": f"{facts['agents']} in {facts['layers']} layers below the anchors",
+        "control": f"{facts['motion']}, goal {facts['goal']}",
+        "vehicle": facts["vehicle"],
+        "steps": str(facts["steps"]),
+        "settled": settled,
+        "converged": "yes" if facts["converged"] else "no",
+        "largest distance to the desired positions": f"{facts['largest_error']:.3g} m",
+        "missed reach sets": str(facts["misses"]),
+        "kept in": facts["store"] or "nothing (-o FOLDER keeps the run)",
+    }
+    table = new_table(facts["name"], **{"": "left", " ": "left"})
+    for name, value in rows.items():
+        table.add_row(name, value)
+    show(table)
+
+
+@contextmanager
+def _progress_bar(wanted: bool) -> Iterator[Callable[["Progress"], None] | None]:
+    """Where there is a terminal: step, layers settled, largest error, time left."""
+    if not wanted or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    told = TextColumn("layers {task.fields[layers]}  error {task.fields[error]}")
+    columns = (TextColumn("step"), MofNCompleteColumn(), BarColumn(), told, TimeRemainingColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("run", total=None, layers="", error="")
+
+        def update(now: "Progress") -> None:
+            layers, error = f"{now.layers}/{now.depth + 1}", f"{now.largest_error:.3g} m"
+            bar.update(task, completed=now.step, total=now.steps, layers=layers, error=error)
+
+        yield update
