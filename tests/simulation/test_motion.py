@@ -5,6 +5,7 @@ import pytest
 
 import tricover as tc
 from tests.simulation.teams import desired, extent, scenario, team
+from tricover.errors import InputError
 
 
 @pytest.mark.parametrize("half", range(2))
@@ -181,3 +182,26 @@ def test_targets_that_stop_come_and_go_are_followed_to_the_end():
     np.testing.assert_allclose(run.desired, tc.desired_configuration(run.network, tc.Targets(left)), atol=1e-12)
     assert run.converged
     assert 15 < run.settled_at <= 15 + run.network.depth
+
+
+@pytest.mark.parametrize("motion", ["reach", "walk"])
+def test_progress_tells_steps_layers_and_the_largest_error(motion):
+    told = []
+    run = tc.simulate(scenario(3, agents=40, control={"motion": motion, "resolution": 8}), progress=told.append)
+    assert [now.step for now in told] == list(range(1, run.steps + 1))
+    assert {(now.steps, now.depth) for now in told} == {(100, run.network.depth)}
+    assert told[0].layers == 1
+    assert told[0].largest_error > 0
+    assert told[-1].layers == run.network.depth + 1
+    assert told[-1].largest_error == 0
+    if motion == "reach":  # what is told after a step is how things were before it
+        assert all(now.layers >= min(now.step, run.network.depth + 1) for now in told)
+
+
+def test_a_run_shows_itself():
+    run = tc.simulate(scenario(3, agents=40))
+    assert repr(run) == f"<Run of 40 agents: {run.steps} steps, settled at step {run.settled_at}>"
+    assert "<th>settled_at</th>" in run._repr_html_()
+    assert run.summary()["converged"] is True
+    with pytest.raises(InputError, match="a run has no array 'speed'; it has positions, present, state"):
+        run.read("speed")

@@ -13,7 +13,7 @@ from tricover.cli.console import AsJson, Quiet, announce_compilation, new_table,
 from tricover.errors import InputError
 
 if TYPE_CHECKING:
-    from tricover.simulation import Progress, Run
+    from tricover.simulation import Progress
 
 __all__ = ["run"]
 
@@ -42,7 +42,7 @@ def run(
 
     with _progress_bar(wanted=not quiet and not as_json) as progress:
         result = simulate(Scenario.load(scenario), output, resume=resume, progress=progress)
-    facts = _facts(result, output)
+    facts = {**result.summary(), "store": None if output is None else str(output)}
     if as_json:
         typer.echo(json.dumps(facts, indent=2))
     elif not quiet:
@@ -52,25 +52,6 @@ def run(
             note("Interrupted." + (f" Go on with: tricover run {scenario} -o {output} --resume" if output else ""))
         raise typer.Exit(130)
     raise typer.Exit(0 if result.converged else 1)
-
-
-def _facts(run: "Run", output: Path | None) -> dict[str, Any]:
-    control = run.scenario.control
-    return {
-        "name": run.scenario.name,
-        "agents": int(run.network.layer.size - run.network.lost.size),
-        "layers": run.network.depth,
-        "motion": control.motion,
-        "goal": control.goal,
-        "vehicle": run.scenario.vehicle.kind,
-        "steps": run.steps,
-        "settled_at": run.settled_at,
-        "converged": run.converged,
-        "largest_error": run.largest_error,
-        "misses": run.missed,
-        "interrupted": run.interrupted,
-        "store": None if output is None else str(output),
-    }
 
 
 def _show(facts: dict[str, Any]) -> None:
@@ -86,7 +67,7 @@ def _show(facts: dict[str, Any]) -> None:
         "missed reach sets": str(facts["misses"]),
         "kept in": facts["store"] or "nothing (-o FOLDER keeps the run)",
     }
-    table = new_table(facts["name"], **{"": "left", " ": "left"})
+    table = new_table(facts["name"], run="left", result="left")
     for name, value in rows.items():
         table.add_row(name, value)
     show(table)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.errors import InputError
-from tricover.goals import desired_configuration
+from tricover.goals.anchors import anchor_positions
 from tricover.network import Network, build_network
 from tricover.simulation.scenario import Scenario
 
@@ -68,8 +68,7 @@ def anchor_paths(scenario: Scenario, found: list[Chapter], which: int, positions
     if section is None:
         return np.asarray(network.reference[None, network.anchors])
     if section.fit:
-        targets = scenario.targets_at(found[which].start)
-        return desired_configuration(network, targets, anchors="fit", goal="reference")[None, network.anchors]
+        return anchor_positions(network, scenario.targets_at(found[which].start), "fit")[None]
     given = np.asarray(section.positions)[None] if section.paths is None else np.asarray(section.paths)
     owners = found[0].network.anchors
     if given.shape[1] != len(owners):

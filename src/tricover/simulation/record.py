@@ -7,7 +7,8 @@ Arrays have an entry for each step t; N is the final roster, and T the number of
     state      (T, N)       cell in which a follower stands at t; -1 outside its triangle, -2 for all others
     goal_cell  (T, N)       cell that holds its goal point at t; -1 in a triangle without area, -2 for all others
     weights    (T, N, 3)    α_{i,j}[t] with r_i[t+1] = Σ_j α_{i,j}[t] r_j[t], in the order of ``in_neighbors``: the
-                            followers' rows of Γ[t]. 0 for all others (an anchor's row is that of the identity)
+                            followers' rows of Γ[t]; a third each in a triangle without area. 0 for all others (an
+                            anchor's row is that of the identity)
     miss       (T, N)       how far from its reach set an agent landed at t+1, metres; 0: it did land in it
     settled    (T,)         whether at t every follower was at its goal and every anchor at its place
 """

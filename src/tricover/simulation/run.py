@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,30 @@ class Run:
         settled = "not settled" if self.settled_at is None else f"settled at step {self.settled_at}"
         cut = ", interrupted" if self.interrupted else ""
         return f"<Run of {self._plan.agents} agents: {self.steps} steps, {settled}{cut}>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{escape(name)}</th><td>{escape(str(fact))}</td></tr>" for name, fact in self.summary().items()
+        )
+        return f"<table>{rows}</table>"
+
+    def summary(self) -> dict[str, Any]:
+        """The run in a few plain facts."""
+        control = self.scenario.control
+        return {
+            "name": self.scenario.name,
+            "agents": int((self.network.layer >= 0).sum()),
+            "layers": self.network.depth,
+            "motion": control.motion,
+            "goal": control.goal if isinstance(control.goal, str) else getattr(control.goal, "__name__", "own rule"),
+            "vehicle": self._plan.vehicle.kind,
+            "steps": self.steps,
+            "settled_at": self.settled_at,
+            "converged": self.converged,
+            "largest_error": self.largest_error,
+            "misses": self.missed,
+            "interrupted": self.interrupted,
+        }
 
     @property
     def steps(self) -> int:
