@@ -49,3 +49,15 @@ def test_broadcasts_many_points_over_one_simplex_and_many_simplices():
 def test_flat_simplex_is_named():
     with pytest.raises(InputError, match="simplex 1 has no volume"):
         barycentric([[0.0, 0], [0, 0]], [[[0, 0], [1, 0], [0, 1]], [[0, 0], [1, 1], [2, 2]]])
+
+
+@given(st.permutations(range(3)), st.floats(1, 1e9))
+def test_needles_and_far_points(order, distance):
+    """A needle narrower than rounding is flat whichever corner comes first; far from a thin triangle λ stays finite."""
+    needle = np.array([[0.3, 0.1], [0.3, np.nextafter(0.1, 1)], [7.1, 5.3]])[order]
+    assert flat(needle)
+    thin = np.array([[0.0, 0.0], [1.0, 1e-9], [2.0, 0.0]])[order]
+    assert not flat(thin)
+    away = barycentric([distance + 2.5, distance], thin)
+    assert away.sum() == pytest.approx(1, abs=1e-6 * np.abs(away).max())
+    assert away.min() < 0

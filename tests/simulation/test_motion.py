@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import tricover as tc
+from tests.network.formations import formations
 from tests.simulation.teams import desired, extent, scenario, team
-from tricover.errors import InputError
+from tricover.errors import FormationError, InputError
 
 
 @pytest.mark.parametrize("half", range(2))
@@ -205,3 +208,47 @@ def test_a_run_shows_itself():
     assert run.summary()["converged"] is True
     with pytest.raises(InputError, match="a run has no array 'speed'; it has positions, present, state"):
         run.read("speed")
+
+
+@pytest.mark.parametrize("goal", ["predictive", "rollout"])
+@pytest.mark.parametrize("motion", ["reach", "walk"])
+def test_every_goal_rule_ends_at_its_own_desired_configuration(goal, motion):
+    for seed in (0, 1, 3):
+        control = {"motion": motion, "goal": goal, "resolution": 12}
+        run = tc.simulate(scenario(seed, agents=30, control=control, network={"mentee": "balanced"}, steps=1000))
+        assert run.converged
+        np.testing.assert_array_equal(run.positions[-1], desired(run))
+
+
+def thinnest(run):
+    """Least ratio of height to longest side over the communication triangles at the end."""
+    corners = run.positions[-1][run.network.in_neighbors[run.network.followers]]
+    sides = np.roll(corners, -1, axis=1) - corners
+    doubled = np.abs(sides[:, 0, 0] * sides[:, 1, 1] - sides[:, 0, 1] * sides[:, 1, 0])
+    longest = (sides**2).sum(axis=2).max(axis=1)
+    return (doubled / np.where(longest == 0, 1, longest)).min(initial=1)
+
+
+@pytest.mark.parametrize("motion", ["reach", "walk"])
+@settings(max_examples=60)
+@given(reference=formations(), seed=st.integers(0, 2**32 - 1))
+def test_any_formation_that_has_a_network_runs_and_settles(motion, reference, seed):
+    """Grids, circles, clusters, nearly collinear teams, at large and small scales; targets on agents and edges."""
+    size = np.abs(reference).max()
+    reference = reference if 1e-9 < size < 1e9 else reference / size
+    try:
+        network = tc.build_network(reference)
+    except FormationError:
+        return
+    rng = np.random.default_rng(seed)
+    middles = (reference[rng.integers(len(reference), size=20)] + reference[rng.integers(len(reference), size=20)]) / 2
+    targets = np.concatenate([reference, middles])
+    run = tc.simulate(
+        tc.Scenario(reference=reference, targets=targets, control={"motion": motion, "resolution": 4}, steps=1000)
+    )
+    assert np.isfinite(run.positions).all()
+    if motion == "reach" or thinnest(run) > 1e-6:  # cells narrower than rounding cannot be told apart
+        assert run.converged
+        assert run.settled_at <= network.depth * (1 if motion == "reach" else 7)
+    assert (run.positions.min(axis=(0, 1)) >= reference.min(axis=0) - 1e-9 * np.abs(reference).max()).all()
+    assert (run.positions.max(axis=(0, 1)) <= reference.max(axis=0) + 1e-9 * np.abs(reference).max()).all()

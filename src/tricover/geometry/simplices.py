@@ -42,10 +42,17 @@ def volumes(simplices: ArrayLike) -> Floats:
 def flat(simplices: ArrayLike) -> NDArray[np.bool_]:
     """Which simplices (…, n+1, n) have no volume, as far as floating point can tell."""
     corners = np.asarray(simplices, dtype=np.float64)
-    sides = corners[..., :-1, :] - corners[..., -1:, :]
-    # Hadamard: no determinant exceeds the product of the sides, so rounding is measured against it.
-    scale = np.prod(np.linalg.norm(sides, axis=-1), axis=-1)
-    return np.asarray(np.abs(volumes(corners)) <= 8 * np.finfo(np.float64).eps * scale)
+    return np.asarray(np.abs(volumes(corners)) <= 8 * np.finfo(np.float64).eps * _largest(corners))
+
+
+def _largest(corners: Floats) -> Floats:
+    """Hadamard: no determinant exceeds the product of the sides at a corner. The largest product measures rounding."""
+    if corners.shape[-1] == 2:
+        sides = corners - np.roll(corners, 1, axis=-2)
+        a, b, c = np.moveaxis(np.hypot(sides[..., 0], sides[..., 1]), -1, 0)
+        return np.asarray(np.maximum(np.maximum(a * b, b * c), c * a))
+    lengths = np.linalg.norm(corners[..., :, None, :] - corners[..., None, :, :], axis=-1)
+    return np.asarray(np.prod(lengths + np.eye(lengths.shape[-1]), axis=-1).max(axis=-1))
 
 
 def barycentric(points: ArrayLike, simplices: ArrayLike) -> Floats:
@@ -61,4 +68,9 @@ def barycentric(points: ArrayLike, simplices: ArrayLike) -> Floats:
     if culprits.size:
         raise InputError(f"simplex {listed(culprits)} has no volume: its corners lie on one line or plane")
     parts = _determinants(corners, np.asarray(points, dtype=np.float64))
-    return np.asarray(parts / parts.sum(axis=-1, keepdims=True))
+    whole, total = volumes(corners), parts.sum(axis=-1)
+    far = np.abs(total - whole) > 1e-3 * np.abs(whole)  # far from a thin simplex the parts cancel
+    if far.any():
+        parts[..., -1] = np.where(far, whole - parts[..., :-1].sum(axis=-1), parts[..., -1])
+        total = np.where(far, whole, total)
+    return np.asarray(parts / total[..., None])
