@@ -30,7 +30,7 @@ from tricover.coverage.metrics import coverage_cost
 from tricover.coverage.plan import plan_formation
 from tricover.goals import anchor_positions, desired_configuration
 from tricover.network import Network, build_network
-from tricover.targets import Targets
+from tricover.targets import Targets, as_targets
 
 __all__ = ["Comparison", "Method", "compare_methods"]
 
@@ -85,13 +85,15 @@ class _Settled:
     seconds: float
 
 
-def compare_methods(reference: ArrayLike, targets: Targets, anchors: ArrayLike | str | None = None) -> Comparison:
+def compare_methods(
+    reference: ArrayLike, targets: Targets | ArrayLike, anchors: ArrayLike | str | None = None
+) -> Comparison:
     """Settle a team with reference positions (N, 2) over still targets by every method.
 
     ``anchors`` as in ``desired_configuration``, for our methods and for Lloyd's with anchors held. Where it is None, a
     row with fitted anchors is added.
     """
-    team = build_network(reference)
+    team, targets = build_network(reference), as_targets(targets)
     settled = [_ours(name, team.reference, mentee, goal, targets, anchors) for name, mentee, goal in _OURS]
     if anchors is None:
         settled.append(_ours("balanced, rollout, fitted", team.reference, "balanced", "rollout", targets, "fit"))

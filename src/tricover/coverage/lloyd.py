@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from tricover.coverage.metrics import assign, present_targets
 from tricover.errors import InputError, listed
 from tricover.formats.points import checked_positions
-from tricover.targets import Targets
+from tricover.targets import Targets, as_targets
 
 __all__ = ["LloydResult", "lloyd"]
 
@@ -47,7 +47,7 @@ class LloydResult:
 
 def lloyd(
     positions: ArrayLike,
-    targets: Targets,
+    targets: Targets | ArrayLike,
     iterations: int | None = None,
     *,
     fixed: Sequence[int] | NDArray[np.integer] = (),
@@ -58,7 +58,7 @@ def lloyd(
     Agents in ``fixed`` stay. Converged means that nobody moves, or that the cost falls by no more than ``tolerance``
     times itself.
 
-    >>> result = lloyd([[0.0, 0], [1, 0]], Targets([[0, 0], [0, 2], [9, 0], [9, 2]]))
+    >>> result = lloyd([[0.0, 0], [1, 0]], [[0, 0], [0, 2], [9, 0], [9, 2]])
     >>> result.positions.tolist(), result.cost, result.converged
     ([[0.0, 1.0], [9.0, 1.0]], 1.0, True)
     """
@@ -66,7 +66,7 @@ def lloyd(
         raise InputError(f"iterations must be 0 or more, not {iterations}")
     agents = checked_positions(positions, dimensions=(2,))
     free = _free(len(agents), fixed)
-    points, weights = present_targets(targets)
+    points, weights = present_targets(as_targets(targets))
     costs: list[float] = []
     converged = False
     while True:

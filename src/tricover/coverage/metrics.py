@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from tricover.errors import InputError
 from tricover.formats.points import checked_positions
 from tricover.network import Network
-from tricover.targets import Targets
+from tricover.targets import Targets, as_targets
 from tricover.threads import workers
 
 __all__ = ["Coverage", "assign", "coverage_cost", "measure_coverage", "present_targets"]
@@ -57,20 +57,20 @@ def assign(positions: Floats, points: Floats) -> tuple[Floats, NDArray[np.int64]
     return np.asarray(distances), np.asarray(nearest, dtype=np.int64)
 
 
-def coverage_cost(positions: ArrayLike, targets: Targets) -> float:
+def coverage_cost(positions: ArrayLike, targets: Targets | ArrayLike) -> float:
     """Weighted mean squared distance, in square metres, from each target to the nearest of the agents (N, 2).
 
-    >>> coverage_cost([[0, 0], [10, 0]], Targets([[0, 1], [10, 2]]))
+    >>> coverage_cost([[0, 0], [10, 0]], [[0, 1], [10, 2]])
     2.5
     """
     return measure_coverage(positions, targets).cost
 
 
 def measure_coverage(
-    positions: ArrayLike, targets: Targets, *, radius: float | None = None, network: Network | None = None
+    positions: ArrayLike, targets: Targets | ArrayLike, *, radius: float | None = None, network: Network | None = None
 ) -> Coverage:
     """Figures of coverage of agents (N, 2), with a sensing ``radius`` and a ``network`` where these are given."""
-    agents = checked_positions(positions, dimensions=(2,))
+    agents, targets = checked_positions(positions, dimensions=(2,)), as_targets(targets)
     points, weights = present_targets(targets)
     distances, _ = assign(agents, points)
     total = weights.sum()

@@ -18,7 +18,7 @@ sense no target, hold the configuration that Lloyd's algorithm needs everybody's
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tricover.coverage.lloyd import LloydResult, lloyd
 from tricover.coverage.metrics import coverage_cost, present_targets
@@ -26,7 +26,7 @@ from tricover.errors import FormationError, InputError
 from tricover.geometry.hull import convex_hull
 from tricover.goals import desired_configuration
 from tricover.network import Network, build_network
-from tricover.targets import Targets
+from tricover.targets import Targets, as_targets
 from tricover.threads import workers
 
 __all__ = ["Plan", "plan_formation"]
@@ -66,7 +66,7 @@ class Plan:
         )
 
 
-def plan_formation(targets: Targets, agents: int) -> Plan:
+def plan_formation(targets: Targets | ArrayLike, agents: int) -> Plan:
     """A formation of ``agents`` for still targets (of moving ones: ``targets.at(step)``).
 
     >>> import tricover as tc
@@ -79,6 +79,7 @@ def plan_formation(targets: Targets, agents: int) -> Plan:
     given: object = agents
     if isinstance(given, bool) or not isinstance(given, int | np.integer) or agents < 4:
         raise InputError(f"agents must be a whole number from 4 on, not {agents!r}: three corners and a core")
+    targets = as_targets(targets)
     points, weights = present_targets(targets)
     distinct = np.unique(points, axis=0)
     if not _spans_an_area(distinct):

@@ -17,14 +17,14 @@ from tricover.geometry import CellGrid
 from tricover.goals.anchors import anchor_positions
 from tricover.goals.rules import GoalRule, cell_points, goal_cells, prepare
 from tricover.network import Network
-from tricover.targets import Targets
+from tricover.targets import Targets, as_targets
 
 __all__ = ["desired_configuration"]
 
 
 def desired_configuration(
     network: Network,
-    targets: Targets,
+    targets: Targets | ArrayLike,
     anchors: ArrayLike | str | None = None,
     goal: str | GoalRule = "centroid",
     resolution: int | None = None,
@@ -33,7 +33,7 @@ def desired_configuration(
 
     Args:
         network: in the plane.
-        targets: still targets; of moving ones those of a step, ``targets.at(step)``.
+        targets: still targets, or points (D, 2); of moving ones those of a step, ``targets.at(step)``.
         anchors: positions (len(network.anchors), 2) in the order of ``network.anchors``; None: their reference
             positions; "fit": a polygon fitted to the targets, the core at their centroid.
         goal: "centroid" (the paper's), "predictive", "rollout", "reference", or your own rule (see ``goals.rules``).
@@ -48,7 +48,7 @@ def desired_configuration(
     if network.reference.shape[1] != 2:
         raise InputError("targets are on the ground: a desired configuration needs a network in the plane")
     grid = None if resolution is None else CellGrid(resolution)
-    local_goal = prepare(goal, network)
+    targets, local_goal = as_targets(targets), prepare(goal, network)
     desired = network.reference.copy()
     desired[network.anchors] = anchor_positions(network, targets, anchors)
     for agents in network.layers[1:]:

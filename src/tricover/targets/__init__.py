@@ -1,5 +1,5 @@
 """What the team is for: targets with weights that may move, and the index that sums them inside triangles."""
 
-from tricover.targets.targets import Targets
+from tricover.targets.targets import Targets, as_targets
 
-__all__ = ["Targets"]
+__all__ = ["Targets", "as_targets"]

@@ -20,7 +20,7 @@ from tricover.targets.density import local_density
 from tricover.targets.index import Column, Index, build_index, count_and_sum, list_members
 from tricover.targets.motion import Drift, Motion, Path, Track
 
-__all__ = ["Targets"]
+__all__ = ["Targets", "as_targets"]
 
 Floats = NDArray[np.float64]
 
@@ -213,6 +213,11 @@ class Targets:
             write_whole(path, buffer.getvalue())
         else:
             raise FileFormatError(f"{path}: cannot hold targets that change over time; write targets.at(step)")
+
+
+def as_targets(targets: "Targets | ArrayLike") -> Targets:
+    """Targets as they are, or points (D, 2) as targets."""
+    return targets if isinstance(targets, Targets) else Targets(targets)
 
 
 def _checked_active(active: ArrayLike | None, count: int) -> NDArray[np.int64] | None:
