@@ -124,12 +124,15 @@ def test_resume_needs_a_folder(scenario):
 def test_ctrl_c_keeps_what_was_computed(scenario, tmp_path):
     path, store = scenario(steps=100_000, vehicle="anywhere"), tmp_path / "run.zarr"
     done = in_a_shell("run", path, "-o", store, env={**os.environ, "PYTHONUNBUFFERED": "1"})
-    while not store.exists():
-        assert done.poll() is None, done.stderr.read()
-        time.sleep(0.01)
-    time.sleep(0.5)
-    done.send_signal(signal.SIGINT)
-    _, errors = done.communicate(timeout=60)
+    try:
+        while not store.exists():
+            assert done.poll() is None, done.stderr.read()
+            time.sleep(0.01)
+        time.sleep(0.5)
+        done.send_signal(signal.SIGINT)
+        _, errors = done.communicate(timeout=300)  # a first step may have to be compiled before it ends
+    finally:
+        done.kill()
     assert done.returncode == 130
     assert "--resume" in errors
     run = tc.Run.open(store)

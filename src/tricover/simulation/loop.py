@@ -6,8 +6,10 @@ ever will, or every follower has been at its goal for depth + 1 steps, so that a
 layers (this is for vehicles that never quite stand still).
 """
 
+import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -74,38 +76,71 @@ def simulate(
     plan = plan_of(scenario)
     state, present = plan.start(), plan.present(which_at(plan.chapters, 0))
     keeper: Keeper
-    if store is None:
-        keeper = Memory(state, present)
-    else:
-        keeper = stored = open_store(Path(store), plan, state, present, resume, flush)
-        state = stored.state()
-        if stored.finished:
-            return Run(scenario, stored, plan)
-    try:
-        finished = _loop(plan, state, keeper, progress)
-    except InputError:  # such as a vehicle that lost control: what came before is kept
-        keeper.close(finished=False)
-        raise
-    keeper.close(finished)
+    with _listening() as interrupted:
+        if store is None:
+            keeper = Memory(state, present)
+        else:
+            keeper = stored = open_store(Path(store), plan, state, present, resume, flush)
+            state = stored.state()
+            if stored.finished:
+                return Run(scenario, stored, plan)
+        try:
+            finished = _loop(plan, state, keeper, progress, interrupted)
+        except KeyboardInterrupt:  # a second Ctrl-C, or one that the caller's progress raised
+            finished = False
+        except InputError:  # such as a vehicle that lost control: what came before is kept
+            keeper.close(finished=False)
+            raise
+        keeper.close(finished)
     return Run(scenario, keeper, plan, interrupted=not finished)
 
 
-def _loop(plan: Plan, state: State, keeper: Keeper, progress: Callable[[Progress], None] | None) -> bool:
-    """Step until the end; False if interrupted."""
+@contextmanager
+def _listening() -> Iterator[Callable[[], bool]]:
+    """Whether Ctrl-C was pressed. It is asked between steps, so that none is cut in half; a second one ends at once.
+
+    An exception instead could come up where nobody hears it, such as in a callback of the compiler.
+    """
+    pressed = False
+
+    def hear(*_: object) -> None:
+        nonlocal pressed
+        if pressed:
+            raise KeyboardInterrupt
+        pressed = True
+
     try:
-        which, began, first = which_at(plan.chapters, state.step), time.monotonic(), state.step
-        stage = plan.stage(which, _at_opening(plan.chapters[which].start, state, keeper))
-        while state.step < plan.scenario.steps and not _settled(plan, state):
-            if which_at(plan.chapters, state.step) != which:
-                which = which_at(plan.chapters, state.step)
-                stage = plan.stage(which, state.positions)
-            row, glance, state = advance(plan, stage, plan.scenario.targets_at(state.step), state)
-            keeper.add(row, state)
-            if progress is not None:
-                pace = (time.monotonic() - began) / (state.step - first)
-                progress(_progress(plan, state, glance, pace))
-    except KeyboardInterrupt:
-        return False
+        before = signal.signal(signal.SIGINT, hear)
+    except ValueError:  # not in the main thread, which alone hears of it
+        yield lambda: False
+        return
+    try:
+        yield lambda: pressed
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _loop(
+    plan: Plan,
+    state: State,
+    keeper: Keeper,
+    progress: Callable[[Progress], None] | None,
+    interrupted: Callable[[], bool],
+) -> bool:
+    """Step until the end; False if interrupted."""
+    which, began, first = which_at(plan.chapters, state.step), time.monotonic(), state.step
+    stage = plan.stage(which, _at_opening(plan.chapters[which].start, state, keeper))
+    while state.step < plan.scenario.steps and not _settled(plan, state):
+        if which_at(plan.chapters, state.step) != which:
+            which = which_at(plan.chapters, state.step)
+            stage = plan.stage(which, state.positions)
+        row, glance, state = advance(plan, stage, plan.scenario.targets_at(state.step), state)
+        keeper.add(row, state)
+        if progress is not None:
+            pace = (time.monotonic() - began) / (state.step - first)
+            progress(_progress(plan, state, glance, pace))
+        if interrupted():
+            return False
     return True
 
 
