@@ -1,0 +1,39 @@
+"""Where claims fail, collected step by step: the first few in full, all of them counted."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tricover.certify.certificate import Fault, Figure
+
+__all__ = ["Faults"]
+
+_MOST = 20
+
+
+@dataclass
+class Faults:
+    """Faults of one claim; amounts are in ``unit``."""
+
+    unit: str = "m"
+    first: list[Fault] = field(default_factory=list)
+    count: int = 0
+    worst: float = 0.0
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    def add(self, agents: NDArray[np.integer], step: int, amounts: NDArray[np.float64], reasons: Sequence[str]) -> None:
+        """Faults of several agents (K,) in one step, with amounts (K,) and reasons (K,)."""
+        self.count += len(agents)
+        self.worst = max(self.worst, float(np.max(amounts, initial=0.0)))
+        self.reasons.update(reasons)
+        room = _MOST - len(self.first)
+        for agent, amount, reason in zip(agents[:room].tolist(), amounts[:room].tolist(), reasons, strict=False):
+            self.first.append(Fault(agent, step, amount, self.unit, reason))
+
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """How many there are, the worst, and how many for each reason."""
+        return {"faults": self.count, "worst": self.worst, "reasons": dict(self.reasons)}

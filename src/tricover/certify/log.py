@@ -1,0 +1,187 @@
+"""``Log``: all that a certificate reads. Positions over time, the networks, and what the agents were told.
+
+A simulated run converts to it, and so does a table from a real flight. Positions are read in blocks, so a log may be
+longer than memory. Agents that a network does not have (yet), or has lost, are not looked at.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tricover.errors import InputError, agents
+from tricover.goals import GoalRule
+from tricover.network import Network
+from tricover.targets import Targets
+
+__all__ = ["ROUNDING", "Log", "Settings", "Stretch", "log_of"]
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+#: A position is within rounding of a place if closer than this times the largest coordinate: 16 ε, as for landings.
+ROUNDING = 16 * float(np.finfo(np.float64).eps)
+
+_BLOCK_BYTES = 32 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """What the agents were told; None where it is not known, and what needs it does not apply.
+
+    Attributes:
+        motion: "reach" or "walk".
+        goal: the goal rule.
+        resolution, margin: cells per side M and η of the reach sets, for ``walk``.
+        exact: which agents (N,) land on the middle of their reach set, to the bit.
+        ideal: which agents (N,) land in their reach set, always; the others are real vehicles, which may miss it.
+        tolerance: metres within which an agent counts as at a place, beyond rounding.
+    """
+
+    motion: Literal["reach", "walk"] | None = None
+    goal: str | GoalRule | None = None
+    resolution: int = 35
+    margin: float = 0.05
+    exact: bool | Flags = False
+    ideal: bool | Flags = False
+    tolerance: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """Steps with one network.
+
+    Attributes:
+        start: the first step t whose Γ[t] it rules. network: in the plane. places: where its anchors stand, (A, 2) in
+        the order of ``network.anchors``; None: where they are at ``arrived``. arrived: the step from which on they
+        stand there; None: whenever they first get there.
+    """
+
+    start: int
+    network: Network
+    places: Floats | None = None
+    arrived: int | None = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """A log of ``steps`` + 1 positions of N agents; ``read(start, stop)`` gives (stop - start, N, 2), in metres.
+
+    ``targets`` are those that the last steps saw, and ``still_from`` is the step from which on they are that way; None
+    if they are not known.
+    """
+
+    name: str
+    agents: int
+    steps: int
+    read: Callable[[int, int], Floats]
+    stretches: tuple[Stretch, ...]
+    settings: Settings = Settings()
+    targets: Targets | None = None
+    still_from: int = 0
+
+    def __repr__(self) -> str:
+        return f"<Log of {self.agents} agents, {self.steps} steps: {self.name}>"
+
+    def pairs(self) -> Iterator[tuple[int, Floats, Floats]]:
+        """Steps t with the positions (N, 2) at t and at t+1."""
+        length = max(1, _BLOCK_BYTES // (16 * self.agents))
+        before: Floats | None = None
+        for start in range(0, self.steps + 1, length):
+            block = self.read(start, min(start + length, self.steps + 1))
+            _check_finite(block, start, self)
+            for offset, after in enumerate(block):
+                if before is not None:
+                    yield start + offset - 1, before, after
+                before = after
+
+    def stretch_at(self, step: int) -> Stretch:
+        """The stretch that rules a step."""
+        return [stretch for stretch in self.stretches if stretch.start <= step][-1]
+
+    def path(self, agent: int) -> Floats:
+        """Where an agent was, (steps + 1, 2)."""
+        if not 0 <= agent < self.agents:
+            raise InputError(f"there is no agent {agent}: agents are numbered 0 to {self.agents - 1}")
+        length = max(1, _BLOCK_BYTES // (16 * self.agents))
+        starts = range(0, self.steps + 1, length)
+        parts = [self.read(start, min(start + length, self.steps + 1))[:, agent] for start in starts]
+        return np.concatenate(parts)
+
+    @cached_property
+    def exact(self) -> Flags:
+        """Which agents land on the middle of their reach set."""
+        return np.broadcast_to(np.asarray(self.settings.exact), (self.agents,))
+
+    @cached_property
+    def ideal(self) -> Flags:
+        """Which agents land in their reach set."""
+        return np.broadcast_to(np.asarray(self.settings.ideal), (self.agents,)) | self.exact
+
+
+def log_of(
+    positions: ArrayLike,
+    network: Network | list[tuple[int, Network]],
+    *,
+    name: str = "log",
+    anchors: ArrayLike | None = None,
+    arrived: int | None = 0,
+    targets: Targets | None = None,
+    settings: Settings | None = None,
+) -> Log:
+    """A log from positions (T+1, N, 2) and a network, or networks with the step from which on each holds.
+
+    Args:
+        positions: in metres.
+        network: as in ``build_network``; agents are numbered alike.
+        name: for titles.
+        anchors: where the anchors of the last network stand, in the order of ``network.anchors``; None: where they are
+            at the step ``arrived``.
+        arrived: the step from which on they stand there; None: whenever they first get there.
+        targets: still targets, if they are known.
+        settings: what the agents were told, as far as it is known.
+    """
+    given = np.asarray(positions, dtype=np.float64)
+    if given.ndim != 3 or given.shape[2] != 2 or not len(given):
+        raise InputError(f"positions of a log must have the shape (steps + 1, agents, 2), not {given.shape}")
+    networks = [(0, network)] if isinstance(network, Network) else network
+    places = None if anchors is None else np.asarray(anchors, dtype=np.float64)
+    stretches = [
+        Stretch(
+            start,
+            one,
+            places if one is networks[-1][1] else None,
+            max(start, arrived or 0) if arrived is not None else None,
+        )
+        for start, one in networks
+    ]
+    log = Log(
+        name, given.shape[1], len(given) - 1, lambda a, b: given[a:b], tuple(stretches), settings or Settings(), targets
+    )
+    _check(log)
+    return log
+
+
+def _check(log: Log) -> None:
+    starts = [stretch.start for stretch in log.stretches]
+    if not starts or starts[0] != 0 or sorted(set(starts)) != starts:
+        raise InputError(f"networks need ascending first steps from 0 on, not {starts}")
+    for stretch in log.stretches:
+        if len(stretch.network) > log.agents:
+            raise InputError(f"the network has {len(stretch.network)} agents, the log only {log.agents}")
+        if stretch.network.reference.shape[1] != 2:
+            raise InputError("a log is in the plane: its network must be so too")
+        count = len(stretch.network.anchors)
+        if stretch.places is not None and stretch.places.shape != (count, 2):
+            raise InputError(f"{count} anchors need places of shape ({count}, 2), not {stretch.places.shape}")
+
+
+def _check_finite(block: Floats, start: int, log: Log) -> None:
+    broken = np.argwhere(~np.isfinite(block).all(axis=2))
+    for offset, agent in broken:
+        layer = log.stretch_at(min(start + int(offset), max(log.steps - 1, 0))).network.layer
+        if agent < len(layer) and layer[agent] >= 0:
+            raise InputError(f"the log has no position of {agents([agent])} at step {start + int(offset)}")

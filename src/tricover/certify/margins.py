@@ -1,0 +1,118 @@
+"""Condition C1: agents land in their reach sets, which keep the margin η from edges (paper, Assumptions 2 and 3).
+
+A follower inside its triangle T_i[t] is sent into the next cell of its policy: the cell in which it stands or one that
+shares an edge with it. Its reach set are the points of that cell whose barycentric coordinates in the cell are all at
+least η. A follower outside is sent into T_i[t], with the same margin in T_i[t]. Both can be told from positions alone:
+which of the at most four cells was meant is seen from where the agent landed. So the weights α of Γ[t] are at least
+η/M, or η for an agent that was outside.
+
+The motion ``reach`` asks for a single point, which is no triangle strictly inside another: C1 does not apply to it.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tricover.certify.certificate import FAILS, HOLDS, NOT_APPLICABLE, Claim
+from tricover.certify.check import Step
+from tricover.certify.faults import Faults
+from tricover.certify.log import ROUNDING, Log
+from tricover.certify.transition import Rows, rows_of
+from tricover.geometry import CellGrid, volumes
+
+__all__ = ["Margins"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Margins:
+    """Landing points keep their distance from the edges of the cell that was meant."""
+
+    def __init__(self, log: Log) -> None:
+        self.log, self.faults = log, Faults(unit="of a cell")
+        self.grid = CellGrid(log.settings.resolution)
+        self.smallest = np.inf
+
+    def see(self, step: Step) -> None:
+        """Look at where followers stood at t and landed at t+1."""
+        settings = self.log.settings
+        if settings.motion != "walk" or (step.same and not self.faults.count):
+            return
+        standing = rows_of(step.frame, step.before, step.before)
+        proper = np.flatnonzero(~step.rows.flat)
+        found = self._kept(standing, step.rows, proper)
+        short = np.flatnonzero(found < settings.margin)
+        slack = self._slack(step, proper[short])
+        self.smallest = min(self.smallest, float(found.min(initial=np.inf)))
+        # Whoever is short was near an edge, or is to blame: try the cells on the other side of that edge too.
+        found[short] = self._kept_nearby(standing, step.rows, proper[short], slack)
+        bad = short[found[short] < settings.margin - slack * settings.resolution]
+        agents = step.frame.followers[proper[bad]]
+        self.faults.add(agents, step.index, settings.margin - found[bad], self._reasons(agents))
+
+    def _kept(self, standing: Rows, landing: Rows, places: Ints) -> Floats:
+        """Margins that landing points kept: in the best cell that could be meant, or in the triangle from outside."""
+        margins = landing.weights[places].min(axis=1, initial=1.0)
+        inside = np.flatnonzero(standing.outside[places] == 0)
+        if inside.size:
+            cells = self.grid.locate(standing.weights[places[inside]])
+            margins[inside] = _best_margin(self.grid, cells, landing.weights[places[inside]])
+        return np.asarray(margins)
+
+    def _kept_nearby(self, standing: Rows, landing: Rows, places: Ints, slack: Floats) -> Floats:
+        """The same, with the agent's own position anywhere within rounding of where it is."""
+        best = landing.weights[places].min(axis=1, initial=1.0)
+        on_edge = standing.weights[places].min(axis=1, initial=1.0) <= slack
+        best[~on_edge & (standing.outside[places] == 0)] = -np.inf
+        for nudge in np.array([[0, 1, -1], [0, -1, 1], [1, 0, -1], [-1, 0, 1], [1, -1, 0], [-1, 1, 0], [0, 0, 0]]):
+            weights = np.maximum(standing.weights[places] + nudge * slack[:, None], 0.0)
+            cells = self.grid.locate(weights / weights.sum(axis=1, keepdims=True))
+            inside = (standing.outside[places] == 0) | on_edge
+            margins = _best_margin(self.grid, np.maximum(cells, 0), landing.weights[places])
+            best = np.where(inside & (cells >= 0), np.maximum(best, margins), best)
+        return np.asarray(best)
+
+    def _slack(self, step: Step, places: Ints) -> Floats:
+        """What rounding of positions can do to barycentric coordinates: its size over the smallest height."""
+        triangles = step.before[step.frame.corners[places]]
+        sides = np.linalg.norm(triangles - np.roll(triangles, 1, axis=1), axis=2).max(axis=1, initial=0.0)
+        largest = np.maximum(
+            np.abs(triangles).max(axis=(1, 2), initial=0.0),
+            np.abs(step.after[step.frame.followers[places]]).max(axis=1, initial=0.0),
+        )
+        return np.asarray(2 * ROUNDING * largest * sides / np.abs(volumes(triangles)))
+
+    def _reasons(self, agents: Ints) -> list[str]:
+        sure = self.log.ideal[agents]
+        return [
+            "landed outside every reach set it can have had" if one else "its vehicle missed its reach set"
+            for one in sure
+        ]
+
+    def claims(self) -> list[Claim]:
+        """The one verdict."""
+        settings = self.log.settings
+        head = ("C1", "Condition C1", "r_i[t+1] ∈ P_i, edge-aligned with margin η (Assumptions 2 and 3)")
+        if settings.motion != "walk":
+            why = "the motion is not known" if settings.motion is None else "reach asks for a point, not for a triangle"
+            return [Claim(*head, NOT_APPLICABLE, f"No reach sets with area: {why}.")]
+        figures = {"margin": settings.margin, "smallest_margin": self.smallest, **self.faults.figures}
+        if self.faults.count:
+            text = f"{self.faults.count} landings outside reach sets, the worst by {self.faults.worst:.3g} of a cell."
+            return [Claim(*head, FAILS, text, figures, tuple(self.faults.first))]
+        return [Claim(*head, HOLDS, f"All landed in reach sets with margin η = {settings.margin:g}.", figures)]
+
+
+def _best_margin(grid: CellGrid, cells: Ints, weights: Floats) -> Floats:
+    """Largest margin (K,) of points with barycentric coordinates (K, 3) in cells (K,) or their neighbours.
+
+    With t = M·weights, a point has the coordinates t - (i, j, k) in an up cell, and (i, j, k) + 1 - t in a down cell.
+    """
+    scaled = grid.resolution * weights
+    candidates = np.column_stack([cells, grid.neighbors[cells]])
+    best = np.full(len(cells), -np.inf)
+    for cell in candidates.T:
+        offsets = scaled - grid.coordinates[cell]
+        margins = np.where(grid.up[cell][:, None], offsets, 1 - offsets).min(axis=1, initial=1.0)
+        best = np.where(cell >= 0, np.maximum(best, margins), best)
+    return best

@@ -1,0 +1,153 @@
+"""Guarantees before a run: what a scenario promises, from its network, its targets and its vehicle.
+
+depth            how many layers, and what the finite-time fact makes of it
+messages         positions heard per step, three for each follower
+settling         the step by which the whole team is at rest, beside the steps that the scenario allows
+neighbourhood    how far from its desired position an agent may be, where it lands anywhere in its reach set
+vehicle          does it land in the smallest and in the largest reach set? (``check_aoc``)
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tricover.certify.certificate import FAILS, HOLDS, NOT_APPLICABLE, Certificate, Claim, Fault, Layer, Neighbourhood
+from tricover.certify.log import Settings
+from tricover.certify.radii import neighbourhood
+from tricover.certify.runs import settings_of
+from tricover.certify.theorem3 import steps_per_layer
+from tricover.certify.transition import Frame
+from tricover.geometry import flat, volumes
+from tricover.goals import desired_configuration
+from tricover.network import Network
+from tricover.simulation import Scenario
+from tricover.simulation.chapters import anchor_paths, roster_positions
+from tricover.simulation.step import Plan, plan_of
+from tricover.vehicles import Mixed, check_aoc
+
+__all__ = ["foresee"]
+
+Floats = NDArray[np.float64]
+
+_STARTS = {"rotorpy": 8}  # of check_aoc: RotorPy flies one agent at a time
+_MANY = 128
+
+
+def foresee(scenario: Scenario) -> Certificate:
+    """The guarantees of a scenario, for its last network, before it is run."""
+    plan = plan_of(scenario)
+    settings, last = settings_of(plan), plan.chapters[-1]
+    paths = anchor_paths(scenario, plan.chapters, len(plan.chapters) - 1, roster_positions(scenario))
+    moves = len(paths) > 1 or not np.array_equal(roster_positions(scenario)[last.network.anchors], paths[0])
+    desired = _desired(scenario, last.network, paths[-1], settings)
+    exact, ideal = np.asarray(settings.exact), np.asarray(settings.ideal)
+    around = neighbourhood(last.network, desired, settings, exact, ideal)
+    points = bool((ideal if settings.motion == "reach" else exact)[last.network.followers].all())
+    rest = plan.last_change + moves if bool(ideal[last.network.anchors].all()) else None
+    layers = _layers(last.network, around, rest, settings)
+    claims = (
+        _structure(last.network),
+        _settling(scenario, layers, points),
+        _tube(last.network, around, points),
+        _vehicle(plan, desired, settings),
+    )
+    subject = f"scenario {scenario.name} ({len(last.network)} agents), before the run"
+    return Certificate(subject, claims, layers=layers, neighbourhood=around)
+
+
+def _desired(scenario: Scenario, network: Network, places: Floats, settings: Settings) -> Floats:
+    resolution = settings.resolution if settings.motion == "walk" else None
+    targets = scenario.targets_at(scenario.steps)
+    return desired_configuration(network, targets, places, settings.goal or "centroid", resolution)
+
+
+def _layers(network: Network, around: Neighbourhood, rest: int | None, settings: Settings) -> tuple[Layer, ...]:
+    pace = steps_per_layer(settings.motion or "reach", settings.resolution)
+    return tuple(
+        Layer(
+            index,
+            len(agents),
+            None,
+            None if rest is None else rest + pace * index,
+            None,
+            float(around.radii[agents].max(initial=0.0)),
+        )
+        for index, agents in enumerate(network.layers)
+    )
+
+
+def _structure(network: Network) -> Claim:
+    misfits, depth, messages = Frame(network).misfits, network.depth, 3 * len(network.followers)
+    faults = tuple(Fault(agent, 0, 1.0, "", reason) for agent, reason in misfits.items())
+    text = f"{depth} layers: what happens is forgotten after {depth} steps. {messages} positions are heard per step."
+    equation = "Φ(t,s) = 0 for t - s ≥ depth (A[t] strictly block lower triangular)"
+    figures = {"depth": depth, "messages_per_step": messages}
+    return Claim("finite-time", "Finite time", equation, FAILS if faults else HOLDS, text, figures, faults)
+
+
+def _settling(scenario: Scenario, layers: tuple[Layer, ...], points: bool) -> Claim:
+    head = ("theorem3", "Theorem 3: convergence", "r_i[t] → p_i, layer by layer (Theorem 3, eq. zl)")
+    bound = layers[-1].bound
+    figures = {"bound": bound, "steps": scenario.steps}
+    if not points:
+        return Claim(
+            *head, NOT_APPLICABLE, "Agents land somewhere in their reach sets: see the neighbourhood.", figures
+        )
+    if bound is None or scenario.last_change_of_targets >= scenario.steps > 0:
+        return Claim(*head, NOT_APPLICABLE, "Something moves from outside until the end.", figures)
+    more = "" if bound <= scenario.steps else f" The scenario allows only {scenario.steps}."
+    return Claim(*head, HOLDS, f"At rest at its desired positions by step {bound}.{more}", figures)
+
+
+def _tube(network: Network, around: Neighbourhood, points: bool) -> Claim:
+    head = ("neighbourhood", "Theorem 3: neighbourhood", "|r_i[t] - p_i| ≤ ρ_i (Theorem 3 with Assumptions 1 to 3)")
+    if points:
+        return Claim(*head, NOT_APPLICABLE, "Agents land on points: the radius is 0, see convergence.")
+    followers = network.followers
+    radius, proper = float(around.radii[followers].max()), int(around.proper[followers].sum())
+    others = len(followers) - proper
+    text = f"Within {radius:.3g} m of desired positions: {proper} radii from cells, {others} from containment."
+    figures = {"largest_radius": radius, "proper_radii": proper, "containment_only": others}
+    return Claim(*head, HOLDS, text, figures)
+
+
+def _vehicle(plan: Plan, desired: Floats, settings: Settings) -> Claim:
+    head = ("vehicle", "Vehicle lands", "r[t+1] ∈ P within one step (Assumption 1, Definition 1)")
+    if np.asarray(settings.ideal).all():
+        return Claim(*head, HOLDS, "It lands in its reach sets by definition.")
+    if settings.motion != "walk":
+        return Claim(*head, NOT_APPLICABLE, "reach asks for a single point, where no real vehicle stops to the bit.")
+    network = plan.chapters[-1].network
+    sizes = _reach_set_sizes(network, desired, settings)
+    kinds = plan.vehicle.vehicles if isinstance(plan.vehicle, Mixed) else (plan.vehicle,)
+    reports = [
+        check_aoc(
+            one, list(sizes), plan.scenario.vehicle.duration, _STARTS.get(one.kind, _MANY), margin=settings.margin
+        )
+        for one in kinds
+        if one.kind not in ("exact", "anywhere")
+    ]
+    rows = [(report.vehicle["kind"], row) for report in reports for row in report.rows]
+    share = min(row.share for _, row in rows)
+    figures = {
+        "smallest": sizes[0],
+        "largest": sizes[1],
+        "share_landed": share,
+        "duration": plan.scenario.vehicle.duration,
+    }
+    if share == 1:
+        text = f"All starts land, in reach sets of {sizes[0]:.3g} to {sizes[1]:.3g} m."
+        return Claim(*head, HOLDS, text, figures)
+    kind, worst = min(rows, key=lambda pair: pair[1].share)
+    needed = "no step is long enough" if worst.shortest is None else f"steps of {worst.shortest:.3g} s would do"
+    text = f"{kind}: {worst.share:.1%} of starts land in a reach set of {worst.size:.3g} m; {needed}."
+    return Claim(*head, FAILS, text, figures)
+
+
+def _reach_set_sizes(network: Network, desired: Floats, settings: Settings) -> tuple[float, float]:
+    """Smallest height and longest side of the reach sets at the desired configuration, in metres."""
+    triangles = desired[network.in_neighbors[network.followers]]
+    sides = np.linalg.norm(triangles - np.roll(triangles, 1, axis=1), axis=2).max(axis=1)
+    proper = ~flat(triangles)
+    shrink = (1 - 3 * settings.margin) / settings.resolution
+    heights = np.abs(volumes(triangles[proper])) / sides[proper]
+    return float(heights.min() * shrink), float(sides.max() * shrink)

@@ -1,0 +1,97 @@
+"""How far from its desired position an agent can be, once all around it have come to rest as far as they ever do.
+
+An agent that may land anywhere in its reach set cannot converge to a point. Let ρ_j be the radii of its in-neighbours.
+There are two bounds, and each agent is told which of them is claimed:
+
+*Proper radius.* If the agent's goal cell g stays the same and the agent stays in it, it lands at weights α from the
+reach set of g, and with ŵ the centre of g and p_i = Σ ŵ_j p_j,
+
+    |r_i - p_i| ≤ max over the corners α of the reach set of   Σ_j α_j ρ_j + |Σ_j (α_j - ŵ_j) p_j|,
+
+the weighted radii of its in-neighbours and one cell of its own (the expression is convex in α, so corners suffice). The
+goal cell stays if its weights do not depend on targets (goal ``reference``), or if the triangle does not move at all
+(all ρ_j = 0). The agent stays in it if the triangle's motion cannot carry it over the margin η around the reach set:
+the triangle moves under it by at most δ = Σ_j 2 α_j ρ_j, so M·δ/h ≤ η with h the smallest height the triangle can have
+is enough. At resolution 1 there is only one cell, and nothing can carry the agent out of it.
+
+*Containment.* Else all that is sure is that it lands in its triangle: |r_i - p_i| ≤ max_j |p_j - p_i| + ρ_j, and never
+beyond the farthest anchor.
+
+Deviation: adding up radii through all layers for the goal ``reference`` alone is not enough. Where in-neighbours move
+by more than the margin of its cells, an agent finds itself in another cell, and the walk follows only one cell a step.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tricover.certify.certificate import Neighbourhood
+from tricover.certify.log import Settings
+from tricover.geometry import CellGrid, barycentric, flat, volumes
+from tricover.goals import goal_cells
+from tricover.network import Network
+
+__all__ = ["neighbourhood"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+def neighbourhood(network: Network, desired: Floats, settings: Settings, exact: Flags, ideal: Flags) -> Neighbourhood:
+    """Radii (N,) around desired positions (N, 2), layer by layer.
+
+    ``exact`` and ``ideal`` (N,) are as in ``Settings``. Anchors may be off by the tolerance; the lost have radius 0.
+    """
+    radii, proper = np.zeros(len(desired)), np.ones(len(desired), np.bool_)
+    radii[network.anchors] = settings.tolerance
+    for agents in network.layers[1:]:
+        corners = network.in_neighbors[agents]
+        own, around, theirs = desired[agents], desired[corners], radii[corners]
+        farthest = _farthest(own, desired[network.anchors]) + settings.tolerance
+        contained = (np.linalg.norm(around - own[:, None], axis=2) + theirs).max(axis=1)
+        tight, stays = _landing(own, around, theirs, settings, exact[agents], ideal[agents])
+        proper[agents] = stays
+        radii[agents] = np.where(stays, tight, np.minimum(contained, farthest))
+    return Neighbourhood(desired, radii, proper)
+
+
+def _farthest(points: Floats, others: Floats) -> Floats:
+    """Largest distance (K,) of points (K, 2) to any of the others."""
+    from scipy.spatial.distance import cdist
+
+    return np.asarray(cdist(points, others).max(axis=1))
+
+
+def _landing(
+    own: Floats, around: Floats, radii: Floats, settings: Settings, exact: Flags, ideal: Flags
+) -> tuple[Floats, Flags]:
+    """Proper radii (K,), and for which agents they are sure, from desired positions and in-neighbours' radii (K, 3)."""
+    tight, stays = np.full(len(own), np.inf), np.zeros(len(own), np.bool_)
+    places = np.flatnonzero(~flat(around))
+    if places.size:
+        own, around, radii, exact, ideal = own[places], around[places], radii[places], exact[places], ideal[places]
+        weights, middle, margin = _reach_sets(own, around, settings, exact)
+        carried = np.linalg.norm((weights - middle[:, None]) @ around, axis=2)
+        tight[places] = (np.vecdot(weights, radii[:, None]) + carried).max(axis=1)
+        motion = 2 * np.vecdot(weights, radii[:, None]).max(axis=1)
+        longest = np.linalg.norm(around - np.roll(around, 1, axis=1), axis=2).max(axis=1)
+        heights = np.abs(volumes(around)) / longest - 2 * radii.max(axis=1)
+        fixed = (radii == 0).all(axis=1) | (settings.goal == "reference")
+        if settings.motion == "walk":
+            one_cell = settings.resolution == 1
+            stays[places] = one_cell | (fixed & (settings.resolution * motion <= margin * heights))
+        else:
+            stays[places] = fixed & ideal
+    return tight, stays
+
+
+def _reach_sets(own: Floats, around: Floats, settings: Settings, exact: Flags) -> tuple[Floats, Floats, Floats]:
+    """Weights of the corners of reach sets (K, 3, 3) and of their middles (K, 3), and the margin around them (K,)."""
+    if settings.motion == "reach":
+        middle = barycentric(own, around)
+        return np.repeat(middle[:, None], 3, axis=1), middle, np.zeros(len(own))
+    grid = CellGrid(settings.resolution)
+    cells = goal_cells(own, around, grid)
+    middle, margin = grid.weights[cells], np.where(exact, 1 / 3, settings.margin)
+    corners = middle[:, None] + (1 - 3 * margin)[:, None, None] * (grid.corners(cells) - middle[:, None])
+    return corners, middle, margin

@@ -1,0 +1,38 @@
+"""``certify``: one verb for runs, logs and scenarios."""
+
+from tricover.certify.audit import audit
+from tricover.certify.certificate import Certificate
+from tricover.certify.log import Log
+from tricover.certify.prior import foresee
+from tricover.certify.runs import log_of_run
+from tricover.errors import InputError
+from tricover.simulation import Run, Scenario
+
+__all__ = ["certify"]
+
+
+def certify(subject: Run | Log | Scenario, eta: float | None = None, window: int | None = None) -> Certificate:
+    """Which guarantees hold, with which constants, and where one fails and why.
+
+    Args:
+        subject: a run or a log, which is checked step by step; or a scenario, for what it promises before it is run.
+        eta, window: η and T of condition C2. Of one, the best other is found; both are checked as they are. Neither: η
+        is
+            the margin of the reach sets.
+
+    >>> import tricover as tc
+    >>> team = [[0, 0], [4, 0], [4, 4], [0, 4], [2, 2], [1, 2]]
+    >>> run = tc.simulate(tc.Scenario(reference=team, targets=[[1, 1], [0, 2]]))
+    >>> certificate = tc.certify(run)
+    >>> certificate.holds, certificate["theorem3"].summary
+    (True, 'Settled at step 1; the bound is 1.')
+    """
+    if isinstance(subject, Scenario):
+        if eta is not None or window is not None:
+            raise InputError("eta and window are about a run: a scenario has no steps yet")
+        return foresee(subject)
+    if isinstance(subject, Run):
+        return audit(log_of_run(subject), eta, window)
+    if isinstance(subject, Log):
+        return audit(subject, eta, window)
+    raise InputError(f"certify takes a Run, a Log or a Scenario, not {type(subject).__name__}")

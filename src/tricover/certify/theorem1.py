@@ -1,0 +1,183 @@
+"""Theorem 1: the team evolves by y[t+1] = Γ[t] y[t] with row-stochastic Γ[t].
+
+Three claims. Γ has its *structure*: zero outside the network, strictly block lower triangular for followers; this is a
+fact about the network, and exact. *Anchors* stand still, so their rows are those of the identity; exact too, unless the
+vehicles never quite stand still and have a tolerance. *Rows* of followers are stochastic: every follower lands in the
+triangle that its in-neighbours formed when it set out. A landing point is judged with the rounding of ``transition``.
+
+Deviation: the paper's anchors stand at their desired positions from the start; here they may have to go there first,
+and the claim begins when they should be there.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tricover.certify.certificate import FAILS, HOLDS, Claim
+from tricover.certify.check import Step
+from tricover.certify.faults import Faults
+from tricover.certify.log import Log
+
+__all__ = ["Anchors", "Stochastic", "Structure"]
+
+Floats = NDArray[np.float64]
+
+
+class Structure:
+    """Γ is zero outside the network and strictly block lower triangular."""
+
+    def __init__(self) -> None:
+        self.faults = Faults(unit="")
+        self.depth = self.links = 0
+
+    def see(self, step: Step) -> None:
+        """Look at the network of a new stretch."""
+        if step.opens:
+            misfits = step.frame.misfits
+            self.faults.add(np.array([*misfits]), step.index, np.ones(len(misfits)), [*misfits.values()])
+            self.depth, self.links = step.frame.network.depth, 3 * len(step.frame.followers)
+
+    def claims(self) -> list[Claim]:
+        """The one verdict."""
+        sound = not self.faults.count
+        summary = (
+            f"{self.depth} layers, each agent hears earlier ones only."
+            if sound
+            else f"{self.faults.count} agents do not fit into the layers."
+        )
+        return [
+            Claim(
+                "structure",
+                "Γ lower triangular",
+                "Γ_{l,h} = 0 unless h < l or l = h = 0 (Section V)",
+                HOLDS if sound else FAILS,
+                summary,
+                {"depth": self.depth, "messages_per_step": self.links, **self.faults.figures},
+                tuple(self.faults.first),
+            )
+        ]
+
+
+class Anchors:
+    """Anchors stand at their places; ``arrived`` is the step from which on, in the stretch at hand."""
+
+    def __init__(self, log: Log) -> None:
+        self.tolerance = log.settings.tolerance
+        self.faults = Faults()
+        self.arrived: int | None = None
+        self.places: Floats | None = None
+        self.away = 0.0
+        self._waiting: tuple[NDArray[np.integer], Floats, int] | None = None
+
+    def see(self, step: Step) -> None:
+        """Look at where the anchors are at t+1, and at t in the first step of a stretch."""
+        if step.opens:
+            self._close()
+            self.arrived, self.places = None, step.stretch.places
+            self._look(step, step.before, step.index)
+        if not step.same:
+            self._look(step, step.after, step.index + 1)
+
+    def _look(self, step: Step, positions: Floats, time: int) -> None:
+        anchors, due = step.frame.network.anchors, step.stretch.arrived
+        if self.places is None and (due is None or time >= due):
+            self.places = positions[anchors]
+        if self.places is None:
+            return
+        away = np.linalg.norm(positions[anchors] - self.places, axis=1)
+        there = bool((away <= self.tolerance).all())
+        if self.arrived is None and (time >= due if due is not None else there):
+            self.arrived = time
+        self._waiting = None
+        if self.arrived is None:
+            self._waiting = (anchors, away, time)
+            return
+        self.away = max(self.away, float(away.max()))
+        self._blame(anchors, away, time, "this anchor is not at its place")
+
+    def _blame(self, anchors: NDArray[np.integer], away: Floats, time: int, reason: str) -> None:
+        bad = np.flatnonzero(away > self.tolerance)
+        self.faults.add(anchors[bad], time, away[bad], [reason] * len(bad))
+
+    def _close(self) -> None:
+        """Anchors that never arrived in a stretch are to blame at its end."""
+        if self._waiting is not None:
+            self._blame(*self._waiting, "this anchor never got to its place")
+            self._waiting = None
+
+    def claims(self) -> list[Claim]:
+        """The one verdict."""
+        self._close()
+        good = not self.faults.count
+        since = "never" if self.arrived is None else f"from step {self.arrived} on"
+        summary = (
+            f"All stand still {since}" + (f", to {self.away:.2g} m." if self.away else ".")
+            if good
+            else f"Off their places {self.faults.count} times, at most {self.faults.worst:.3g} m."
+        )
+        figures = {"arrived": self.arrived, "tolerance": self.tolerance, **self.faults.figures}
+        return [
+            Claim(
+                "anchors",
+                "Anchors stand still",
+                "Γ_{0,0} = I (eq:block_partition)",
+                HOLDS if good else FAILS,
+                summary,
+                figures,
+                tuple(self.faults.first),
+            )
+        ]
+
+
+class Stochastic:
+    """Rows of followers are stochastic."""
+
+    def __init__(self, log: Log) -> None:
+        self.log, self.faults = log, Faults()
+        self.rows, self.flat, self.smallest = 0, 0, 1.0
+        self._before: NDArray[np.int32] | None = None
+
+    def see(self, step: Step) -> None:
+        """Look at the rows of Γ[t]."""
+        rows = step.rows
+        self.rows += len(rows.outside)
+        if not step.same:
+            self.flat += int(rows.flat.sum())
+            self.smallest = min(self.smallest, float(rows.weights.min(initial=1.0)))
+        bad = np.flatnonzero(rows.outside)
+        if bad.size:
+            reasons = [self._reason(step, place) for place in bad.tolist()]
+            self.faults.add(step.frame.followers[bad], step.index, rows.outside[bad], reasons)
+        self._before = step.frame.network.in_neighbors
+
+    def _reason(self, step: Step, place: int) -> str:
+        agent = int(step.frame.followers[place])
+        if step.opens and self._before is not None:
+            known = agent < len(self._before) and np.array_equal(self._before[agent], step.frame.corners[place])
+            if not known:
+                return "outside its triangle after a repair gave it new in-neighbours"
+        if step.rows.flat[place]:
+            return "its triangle has no area, and it is not on it"
+        if self.log.settings.motion is not None and not self.log.ideal[agent]:
+            return "its vehicle missed its reach set and left its triangle"
+        return "outside its triangle"
+
+    def claims(self) -> list[Claim]:
+        """The one verdict."""
+        good = not self.faults.count
+        summary = (
+            f"All {self.rows} rows are stochastic; smallest weight {self.smallest:.3g}."
+            if good
+            else f"{self.faults.count} of {self.rows} rows are not stochastic, the worst by {self.faults.worst:.3g} m."
+        )
+        figures = {"rows": self.rows, "smallest_weight": self.smallest, "flat": self.flat, **self.faults.figures}
+        return [
+            Claim(
+                "theorem1",
+                "Theorem 1: stochastic",
+                "y[t+1] = Γ[t] y[t], Γ[t] ≥ 0, Γ[t] 1 = 1 (eq:markov_update)",
+                HOLDS if good else FAILS,
+                summary,
+                figures,
+                tuple(self.faults.first),
+            )
+        ]

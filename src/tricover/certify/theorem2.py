@@ -1,0 +1,205 @@
+"""Theorem 2: condition C2, the contraction that follows from it, what the paper misses, and where followers end up.
+
+A[t] is the followers' part of Γ[t], and Φ(t, s) = A[t-1] ⋯ A[s]. All A are non-negative, so ‖Φ(t, s)‖∞ is the largest
+entry of Φ(t, s)·1, and the share of the anchors in row i of a product of Γ is 1 - (Φ·1)_i: products of matrices are
+never formed. C2 says that share is at least η in any T steps; then ‖Φ(t, s)‖∞ ≤ (1-η)^⌊(t-s)/T⌋.
+
+What the paper misses: A[t] is strictly block lower triangular, so Φ(t, s) = 0 once t - s ≥ depth. C2 therefore holds
+with T = depth for every η < 1, and at most ``depth`` vectors are alive at a time. A row with negative entries (Theorem
+1 fails) counts with their absolute values, which bounds the norm from above. Products do not reach over a repair:
+every stretch with one network is looked at on its own.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tricover.certify import _kernels
+from tricover.certify.certificate import FAILS, HOLDS, NOT_APPLICABLE, Claim, Contraction, Fault
+from tricover.certify.check import Step
+from tricover.certify.faults import Faults
+from tricover.certify.log import ROUNDING, Log
+from tricover.certify.theorem1 import Anchors
+from tricover.errors import FormationError, InputError
+from tricover.geometry.hull import convex_hull
+
+__all__ = ["Containment", "Products"]
+
+Floats = NDArray[np.float64]
+
+
+class Products:
+    """‖Φ(s+k, s)‖∞ for all s and k, and the claims about it."""
+
+    def __init__(self, log: Log, eta: float | None, window: int | None) -> None:
+        if eta is not None and not 0 < eta < 1:
+            raise InputError(f"eta must lie between 0 and 1, not {eta}")
+        if window is not None and window < 1:
+            raise InputError(f"window must be at least 1 step, not {window}")
+        self.wanted, self.window = eta, window
+        self.margin = log.settings.margin or 0.05
+        self.depth, self.sound = 0, True
+        self.measured = np.full(1, 1.0)
+        self.culprits: dict[int, tuple[int, int]] = {}
+        self._vectors: list[Floats] = []
+        self._unchanged = 0
+
+    def see(self, step: Step) -> None:
+        """One factor more, in all products that are alive."""
+        if step.opens:
+            self._open(step)
+        self._unchanged = self._unchanged + 1 if step.same else 0
+        newest = min(step.index - step.stretch.start + 1, len(self._vectors) - 1)
+        for lag in range(newest, self._unchanged, -1):
+            product, vector = self._vectors[lag], self._vectors[lag - 1]
+            if not len(product):
+                continue
+            skipped = len(step.frame.followers) - len(vector)
+            place = _kernels.apply(step.rows.weights, step.frame.inner, vector, skipped, product)
+            norm = float(product[place])
+            if not norm <= self.measured[lag]:
+                self.measured[lag] = norm
+                agent = step.frame.followers[place + len(step.frame.followers) - len(product)]
+                self.culprits[lag] = (int(agent), step.index + 1 - lag)
+
+    def _open(self, step: Step) -> None:
+        frame, sound = step.frame, not step.frame.misfits
+        count, depth = len(frame.followers), frame.network.depth
+        left_out = frame.starts if sound else np.zeros(depth + 1, np.int64)
+        self._vectors = [np.ones(count), *(np.zeros(count - left_out[lag]) for lag in range(1, depth + 1))]
+        self._unchanged = 0
+        self.depth, self.sound = max(self.depth, depth), self.sound and sound
+        longer = np.full(max(0, depth + 1 - len(self.measured)), np.nan)
+        self.measured = np.append(self.measured, longer)
+        if sound:
+            self.measured[depth] = np.fmax(self.measured[depth], 0.0)
+
+    def _best_eta(self, window: int) -> float:
+        return float(1.0 - self.measured[min(window, self.depth)])
+
+    def _smallest_window(self, eta: float) -> int | None:
+        fits = np.flatnonzero(self.measured[1:] <= 1.0 - eta)
+        return int(fits[0]) + 1 if fits.size else None
+
+    @property
+    def contraction(self) -> Contraction:
+        """Measured norms, beside the constants of C2."""
+        eta = self.wanted or self.margin
+        window = self.window or self._smallest_window(eta) or max(self.depth, 1)
+        best = self._best_eta(window)
+        given = self.wanted is not None and self.window is not None
+        return Contraction(self.measured, eta if given or not best > 0 else best, window, self.depth)
+
+    def claims(self) -> list[Claim]:
+        """C2, the theorem's bound, and the finite-time fact."""
+        return [self._condition(), self._bound(), self._finite_time()]
+
+    def _condition(self) -> Claim:
+        found = self.contraction
+        share, eta, window = self._best_eta(found.window), found.eta, found.window
+        culprit = self.culprits.get(min(window, self.depth))
+        figures = {
+            "eta": eta,
+            "window": window,
+            "best_eta_for_window": share,
+            "wanted_eta": self.wanted or self.margin,
+            "smallest_window_for_wanted_eta": self._smallest_window(self.wanted or self.margin),
+        }
+        head = ("C2", "Condition C2", "Σ_{j∈V_0} (Γ[t+T-1] ⋯ Γ[t])_{ij} ≥ η (eq:reachability)")
+        if np.isnan(share):
+            return Claim(*head, NOT_APPLICABLE, f"The log has no {window} steps in a row with one network.", figures)
+        if share >= eta and share > 0:
+            every = "every η < 1" if share == 1 else f"η = {eta:.3g}"
+            return Claim(*head, HOLDS, f"T = {window} with {every}: anchors have that share after T steps.", figures)
+        agent, start = culprit or (-1, 0)
+        fault = Fault(agent, start, eta - share, "of the weight", f"anchors have a share of only {share:.3g}")
+        return Claim(*head, FAILS, f"T = {window} is too short for η = {eta:.3g}.", figures, (fault,))
+
+    def _bound(self) -> Claim:
+        found = self.contraction
+        slack = ROUNDING * np.arange(len(found.measured))
+        above = np.flatnonzero(found.measured > found.bound + slack)
+        head = ("theorem2", "Theorem 2: contraction", "‖Φ(t,s)‖∞ ≤ (1-η)^⌊(t-s)/T⌋ (eq:exp_contraction)")
+        seen = np.flatnonzero(~np.isnan(found.measured[1:]))
+        figures = {"windows": len(seen), "measured_at_window": float(found.measured[min(found.window, self.depth)])}
+        if not above.size:
+            text = f"‖Φ‖∞ stays below the bound of η = {found.eta:.3g}, T = {found.window}."
+            return Claim(*head, HOLDS, text, figures)
+        faults = tuple(
+            Fault(agent, start, float(found.measured[lag]), "", f"‖Φ({start + lag}, {start})‖∞ exceeds its bound")
+            for lag, (agent, start) in ((int(lag), self.culprits[int(lag)]) for lag in above)
+        )
+        return Claim(*head, FAILS, f"‖Φ‖∞ exceeds the bound at {above.size} of the lags.", figures, faults)
+
+    def _finite_time(self) -> Claim:
+        last = float(self.measured[self.depth])
+        head = ("finite-time", "Finite time", "Φ(t,s) = 0 for t - s ≥ depth (A[t] strictly block lower triangular)")
+        if self.sound and last == 0.0:
+            text = f"What happened {self.depth} steps ago is forgotten, to the bit."
+            return Claim(*head, HOLDS, text, {"depth": self.depth, "norm": last})
+        agent, start = self.culprits.get(self.depth, (-1, 0))
+        fault = Fault(agent, start, last, "", f"‖Φ({start + self.depth}, {start})‖∞ is not zero")
+        faults = (fault,) if agent >= 0 else ()
+        text = "Some agent hears itself, through others, or one of its own layer."
+        return Claim(*head, FAILS, text, {"depth": self.depth, "norm": last}, faults)
+
+
+class Containment:
+    """From ``depth`` steps after the anchors' arrival on, followers stand in the convex hull of the anchors."""
+
+    def __init__(self, anchors: Anchors) -> None:
+        self.anchors, self.faults = anchors, Faults()
+        self.since: int | None = None
+        self._hull: Floats | None = None
+
+    def see(self, step: Step) -> None:
+        """Look at the followers' positions at t+1."""
+        if step.opens:
+            self._hull = self.since = None
+        arrived, time = self.anchors.arrived, step.index + 1
+        if arrived is None or self.anchors.places is None or time < arrived + step.frame.network.depth:
+            return
+        if self._hull is None:
+            self._hull = _hull(self.anchors.places)
+            self.since = None if self._hull is None else time
+        elif step.same and not self.faults.count:
+            return
+        if self._hull is not None:
+            points = step.after[step.frame.followers]
+            outside = _beyond(points, self._hull, step.frame.network.depth) - self.anchors.tolerance
+            bad = np.flatnonzero(outside > 0)
+            self.faults.add(
+                step.frame.followers[bad], time, outside[bad], ["outside the hull of the anchors"] * len(bad)
+            )
+
+    def claims(self) -> list[Claim]:
+        """The one verdict."""
+        head = ("containment", "Theorem 2: containment", "lim y_F is a convex combination of the anchors (Theorem 2)")
+        figures = {"since": self.since, **self.faults.figures}
+        if self.faults.count:
+            text = f"{self.faults.count} times outside, at most {self.faults.worst:.3g} m."
+            return [Claim(*head, FAILS, text, figures, tuple(self.faults.first))]
+        if self.since is None:
+            text = "The log ends before depth steps with standing anchors, or they stand on one line."
+            return [Claim(*head, NOT_APPLICABLE, text, figures)]
+        return [Claim(*head, HOLDS, f"All followers in the hull of the anchors from step {self.since} on.", figures)]
+
+
+def _hull(places: Floats) -> Floats | None:
+    distinct = np.unique(places, axis=0)
+    try:
+        return distinct[convex_hull(distinct).vertices]
+    except FormationError:
+        return None
+
+
+def _beyond(points: Floats, hull: Floats, depth: int) -> Floats:
+    """How far points (K, 2) are beyond the sides of a counter-clockwise polygon (C, 2).
+
+    0 within rounding, which each layer adds to.
+    """
+    farthest = np.full(len(points), -np.inf)
+    for corner, following in zip(hull, np.roll(hull, -1, axis=0), strict=True):
+        side = (following - corner) / np.hypot(*(following - corner))
+        farthest = np.maximum(farthest, side[1] * (points[:, 0] - corner[0]) - side[0] * (points[:, 1] - corner[1]))
+    slack = (depth + 1) * ROUNDING * max(np.abs(points).max(initial=0.0), np.abs(hull).max())
+    return np.where(farthest <= slack, 0.0, farthest)

@@ -1,0 +1,208 @@
+"""Theorem 3: the team converges to its desired configuration.
+
+The paper says asymptotically; layers feed forward, so it is in finite time. Let everything come to rest at step s:
+anchors at their places, targets still, no more repairs. Then layer l stands at its desired positions at the latest at
+
+    reach:  s + l                  one step after its in-neighbours
+    walk:   s + l·(2M - 1)         one step to get inside the triangle, at most 2M - 2 moves through its M² cells
+
+for agents that land on the middle of their reach sets. Others come to a neighbourhood of known radius (see ``radii``)
+by the same steps, and stay there.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tricover.certify.certificate import FAILS, HOLDS, NOT_APPLICABLE, Claim, Fault, Layer, Neighbourhood
+from tricover.certify.check import Step
+from tricover.certify.faults import Faults
+from tricover.certify.log import ROUNDING, Log
+from tricover.certify.radii import neighbourhood
+from tricover.certify.theorem1 import Anchors
+from tricover.goals import desired_configuration
+from tricover.targets import Targets
+
+__all__ = ["Convergence", "steps_per_layer"]
+
+Floats = NDArray[np.float64]
+
+_SETTLING = ("theorem3", "Theorem 3: convergence", "r_i[t] → p_i, layer by layer (Theorem 3, eq. zl)")
+_TUBE = ("neighbourhood", "Theorem 3: neighbourhood", "|r_i[t] - p_i| ≤ ρ_i (Theorem 3 with Assumptions 1 to 3)")
+
+
+def steps_per_layer(motion: str, resolution: int) -> int:
+    """How many steps a layer needs at most after its in-neighbours have come to rest."""
+    return 1 if motion == "reach" else 2 * resolution - 1
+
+
+class Convergence:
+    """Distances to the desired configuration, in the last stretch."""
+
+    def __init__(self, log: Log, anchors: Anchors) -> None:
+        self.log, self.anchors = log, anchors
+        self.last = log.stretches[-1]
+        self.why_not = _why_not(log)
+        self.neighbourhood: Neighbourhood | None = None
+        if self.why_not is None:
+            desired = _desired(log)
+            self.neighbourhood = neighbourhood(self.last.network, desired, log.settings, log.exact, log.ideal)
+        self.settled = np.full(self.last.network.depth + 1, self.last.start)
+        self.restless = np.full(self.last.network.depth + 1, -1)
+        self.distance = np.full(self.last.network.depth + 1, np.nan)
+        self.faults = Faults()
+
+    @property
+    def lands_on_points(self) -> bool:
+        """Whether all followers land on the middle of their reach sets, or reach sets are points."""
+        followers, settings = self.last.network.followers, self.log.settings
+        return bool((self.log.ideal if settings.motion == "reach" else self.log.exact)[followers].all())
+
+    @property
+    def rest(self) -> int | None:
+        """s: the step from which on nothing comes from outside; None while the anchors are on their way."""
+        arrived = self.anchors.arrived
+        return None if arrived is None else max(self.last.start, arrived, self.log.still_from)
+
+    def bounds(self) -> NDArray[np.int64] | None:
+        """The step by which each layer is to be at rest, (depth + 1,)."""
+        if self.rest is None or self.log.settings.motion is None:
+            return None
+        pace = steps_per_layer(self.log.settings.motion, self.log.settings.resolution)
+        return self.rest + pace * np.arange(self.last.network.depth + 1)
+
+    def see(self, step: Step) -> None:
+        """Look at the positions at t+1, and at t in the first step of the last stretch."""
+        if self.neighbourhood is None or step.stretch is not self.last:
+            return
+        if step.opens:
+            self._look(step, step.before, step.index)
+        self._look(step, step.after, step.index + 1)
+
+    def _look(self, step: Step, positions: Floats, time: int) -> None:
+        assert self.neighbourhood is not None
+        followers, layers = step.frame.followers, step.frame.layers
+        away = np.linalg.norm(positions[followers] - self.neighbourhood.desired[followers], axis=1)
+        slack = ROUNDING * float(np.abs(positions[followers]).max(initial=0.0)) * (layers + 1)
+        astray = np.flatnonzero(away > slack + self.log.settings.tolerance)
+        self.settled[layers[astray]] = time + 1
+        self.restless[layers[astray]] = followers[astray]
+        bounds = self.bounds()
+        if bounds is None:
+            return
+        due = bounds[layers] <= time
+        np.fmax.at(self.distance, layers[due], away[due])
+        beyond = away - self.neighbourhood.radii[followers] - slack
+        bad = np.flatnonzero(due & (beyond > 0))
+        self.faults.add(followers[bad], time, beyond[bad], ["outside its neighbourhood"] * len(bad))
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """Layer by layer: when it settled, and how far it was from its desired positions after the bound."""
+        if self.neighbourhood is None:
+            return ()
+        bounds, rows = self.bounds(), []
+        for index, agents in enumerate(self.last.network.layers):
+            settled = int(self.settled[index]) if index else self.anchors.arrived
+            distance = float(self.distance[index])
+            rows.append(
+                Layer(
+                    index,
+                    len(agents),
+                    settled if settled is not None and settled <= self.log.steps else None,
+                    None if bounds is None else int(bounds[index]),
+                    None if np.isnan(distance) else distance,
+                    float(self.neighbourhood.radii[agents].max(initial=0.0)),
+                )
+            )
+        return tuple(rows)
+
+    def claims(self) -> list[Claim]:
+        """Convergence to points, and to neighbourhoods."""
+        if self.why_not is None and self.rest is None:
+            self.why_not = "the anchors never came to rest."
+        if self.why_not is not None:
+            return [Claim(*head, NOT_APPLICABLE, f"Not known: {self.why_not}") for head in (_SETTLING, _TUBE)]
+        return [self._settling(), self._tube()]
+
+    def _settling(self) -> Claim:
+        if not self.lands_on_points:
+            return Claim(
+                *_SETTLING, NOT_APPLICABLE, "Agents land somewhere in their reach sets: see the neighbourhood."
+            )
+        followers = self.layers[1:]
+        late = [row for row in followers if _overdue(row, self.log.steps)]
+        bound = max((row.bound or 0 for row in followers), default=0)
+        ends = [row.settled for row in followers if row.settled is not None]
+        settled = max(ends, default=0) if len(ends) == len(followers) else None
+        figures = {"settled": settled, "bound": bound}
+        if late:
+            row = late[0]
+            agent, distance = int(self.restless[row.index]), row.distance or 0.0
+            reason = f"layer {row.index} was not at rest by its bound, step {row.bound}"
+            fault = Fault(agent, (row.settled or self.log.steps + 1) - 1, distance, "m", reason)
+            return Claim(*_SETTLING, FAILS, f"{len(late)} layers settled late or not at all.", figures, (fault,))
+        if settled is None:
+            text = f"The log ends at step {self.log.steps}, before the bound of {bound}, and is not settled."
+            return Claim(*_SETTLING, NOT_APPLICABLE, text, figures)
+        text = f"Settled at step {settled}; the bound is {bound}."
+        return Claim(*_SETTLING, HOLDS, text, figures)
+
+    def _tube(self) -> Claim:
+        assert self.neighbourhood is not None
+        if self.lands_on_points:
+            return Claim(*_TUBE, NOT_APPLICABLE, "Agents land on points: the radius is 0, see convergence.")
+        followers = self.last.network.followers
+        proper = int(self.neighbourhood.proper[followers].sum())
+        measured = float(np.nanmax(self.distance, initial=0.0))
+        radius = float(self.neighbourhood.radii[followers].max())
+        seen = int((~np.isnan(self.distance[1:])).sum())
+        figures = {
+            "largest_distance": measured,
+            "largest_radius": radius,
+            "proper_radii": proper,
+            "containment_only": len(followers) - proper,
+            "layers_seen": seen,
+            **self.faults.figures,
+        }
+        if self.faults.count:
+            text = f"{self.faults.count} times outside, at most {self.faults.worst:.3g} m."
+            return Claim(*_TUBE, FAILS, text, figures, tuple(self.faults.first))
+        if not seen:
+            return Claim(*_TUBE, NOT_APPLICABLE, f"The log ends at step {self.log.steps}, before any bound.", figures)
+        text = (
+            f"At most {measured:.3g} m from desired positions; the largest radius is {radius:.3g} m. {proper} radii "
+            f"follow from cells, {len(followers) - proper} from containment."
+        )
+        return Claim(*_TUBE, HOLDS, text, figures)
+
+
+def _overdue(row: Layer, steps: int) -> bool:
+    if row.bound is None or row.bound > steps:
+        return False
+    return row.settled is None or row.settled > row.bound
+
+
+def _why_not(log: Log) -> str | None:
+    settings = log.settings
+    if settings.motion is None or settings.goal is None:
+        return "the motion and the goal rule."
+    if log.targets is None and settings.goal != "reference":
+        return "the targets."
+    if log.still_from >= log.steps:
+        return "where the team should be: something changes until the end."
+    return None
+
+
+def _desired(log: Log) -> Floats:
+    """p_i (N, 2) in the log's own mode."""
+    last, settings = log.stretches[-1], log.settings
+    places = last.places
+    if places is None:
+        arrived = last.arrived or last.start
+        places = log.read(arrived, arrived + 1)[0][last.network.anchors]
+    resolution = settings.resolution if settings.motion == "walk" else None
+    targets = log.targets or Targets([[0.0, 0.0]])
+    found = desired_configuration(last.network, targets, places, settings.goal or "centroid", resolution)
+    desired = np.zeros((log.agents, 2))
+    desired[: len(found)] = found
+    return desired
