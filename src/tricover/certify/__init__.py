@@ -9,7 +9,7 @@ from types import ModuleType
 
 from tricover.certify.certificate import FAILS, HOLDS, NOT_APPLICABLE, Certificate, Claim, Fault
 from tricover.certify.log import Log, Settings, Stretch, log_of
-from tricover.certify.runs import log_of_run
+from tricover.certify.runs import log_of_run, with_scenario
 from tricover.certify.subjects import certify
 from tricover.certify.tables import read_log
 from tricover.certify.transition import transition_matrices, transition_matrix
@@ -30,6 +30,7 @@ __all__ = [
     "read_log",
     "transition_matrices",
     "transition_matrix",
+    "with_scenario",
 ]
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "Layer",
     "Neighbourhood",
     "Verdict",
+    "counted",
 ]
 
 Figure: TypeAlias = int | float | str | bool | dict[str, int] | None
@@ -184,6 +185,15 @@ class Certificate:
         )
         head = "<tr><th>claim</th><th>verdict</th><th></th><th>equation</th></tr>"
         return f"<div><b>{escape(self.title)}</b><table>{head}{rows}</table></div>"
+
+
+def counted(number: int, thing: str) -> str:
+    """How many of a thing.
+
+    >>> counted(1, "layer"), counted(2, "layer")
+    ('1 layer', '2 layers')
+    """
+    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def _detail(claim: Claim) -> str:

@@ -10,7 +10,17 @@ vehicle          does it land in the smallest and in the largest reach set? (``c
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.certify.certificate import FAILS, HOLDS, NOT_APPLICABLE, Certificate, Claim, Fault, Layer, Neighbourhood
+from tricover.certify.certificate import (
+    FAILS,
+    HOLDS,
+    NOT_APPLICABLE,
+    Certificate,
+    Claim,
+    Fault,
+    Layer,
+    Neighbourhood,
+    counted,
+)
 from tricover.certify.log import Settings
 from tricover.certify.radii import neighbourhood
 from tricover.certify.runs import settings_of
@@ -28,8 +38,7 @@ __all__ = ["foresee"]
 
 Floats = NDArray[np.float64]
 
-_STARTS = {"rotorpy": 8}  # of check_aoc: RotorPy flies one agent at a time
-_MANY = 128
+_STARTS, _FEW = 32, {"rotorpy": 4}  # of check_aoc; RotorPy flies one agent at a time
 
 
 def foresee(scenario: Scenario) -> Certificate:
@@ -78,7 +87,7 @@ def _layers(network: Network, around: Neighbourhood, rest: int | None, settings:
 def _structure(network: Network) -> Claim:
     misfits, depth, messages = Frame(network).misfits, network.depth, 3 * len(network.followers)
     faults = tuple(Fault(agent, 0, 1.0, "", reason) for agent, reason in misfits.items())
-    text = f"{depth} layers: what happens is forgotten after {depth} steps. {messages} positions are heard per step."
+    text = f"Forgotten after {counted(depth, 'step')}, one per layer. {messages} positions are heard per step."
     equation = "Φ(t,s) = 0 for t - s ≥ depth (A[t] strictly block lower triangular)"
     figures = {"depth": depth, "messages_per_step": messages}
     return Claim("finite-time", "Finite time", equation, FAILS if faults else HOLDS, text, figures, faults)
@@ -116,13 +125,12 @@ def _vehicle(plan: Plan, desired: Floats, settings: Settings) -> Claim:
         return Claim(*head, HOLDS, "It lands in its reach sets by definition.")
     if settings.motion != "walk":
         return Claim(*head, NOT_APPLICABLE, "reach asks for a single point, where no real vehicle stops to the bit.")
-    network = plan.chapters[-1].network
-    sizes = _reach_set_sizes(network, desired, settings)
+    sizes = _reach_set_sizes(plan.chapters[-1].network, desired, settings)
+    if sizes is None:
+        return Claim(*head, NOT_APPLICABLE, "No follower has a triangle with area.")
     kinds = plan.vehicle.vehicles if isinstance(plan.vehicle, Mixed) else (plan.vehicle,)
     reports = [
-        check_aoc(
-            one, list(sizes), plan.scenario.vehicle.duration, _STARTS.get(one.kind, _MANY), margin=settings.margin
-        )
+        check_aoc(one, list(sizes), plan.scenario.vehicle.duration, _FEW.get(one.kind, _STARTS), margin=settings.margin)
         for one in kinds
         if one.kind not in ("exact", "anywhere")
     ]
@@ -143,11 +151,13 @@ def _vehicle(plan: Plan, desired: Floats, settings: Settings) -> Claim:
     return Claim(*head, FAILS, text, figures)
 
 
-def _reach_set_sizes(network: Network, desired: Floats, settings: Settings) -> tuple[float, float]:
+def _reach_set_sizes(network: Network, desired: Floats, settings: Settings) -> tuple[float, float] | None:
     """Smallest height and longest side of the reach sets at the desired configuration, in metres."""
     triangles = desired[network.in_neighbors[network.followers]]
+    triangles = triangles[~flat(triangles)]
+    if not len(triangles):
+        return None
     sides = np.linalg.norm(triangles - np.roll(triangles, 1, axis=1), axis=2).max(axis=1)
-    proper = ~flat(triangles)
+    heights = np.abs(volumes(triangles)) / sides
     shrink = (1 - 3 * settings.margin) / settings.resolution
-    heights = np.abs(volumes(triangles[proper])) / sides[proper]
     return float(heights.min() * shrink), float(sides.max() * shrink)

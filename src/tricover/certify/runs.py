@@ -1,16 +1,19 @@
 """Simulated runs and their scenarios as logs: positions from the record, all else from the scenario."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tricover.certify.log import Log, Settings, Stretch
+from tricover.errors import InputError
 from tricover.network import Network
-from tricover.simulation import Run
-from tricover.simulation.chapters import anchor_paths, chapters
+from tricover.simulation import Run, Scenario
+from tricover.simulation.chapters import Chapter, anchor_paths
 from tricover.simulation.step import Plan, plan_of
 from tricover.vehicles import Mixed, Vehicle
 
-__all__ = ["log_of_run", "settings_of"]
+__all__ = ["log_of_run", "settings_of", "with_scenario"]
 
 Floats = NDArray[np.float64]
 
@@ -19,23 +22,30 @@ EXACT, IDEAL = ("exact",), ("exact", "anywhere")
 
 def log_of_run(run: Run) -> Log:
     """The log of a run; positions are read as they are needed."""
-    scenario, settings = run.scenario, settings_of(plan_of(run.scenario))
-    found = [chapter for chapter in chapters(scenario) if chapter.start < max(run.steps, 1)]
+    stretches = tuple(Stretch(start, network) for start, network in run.networks)
+    agents = run.read("positions", 0, 1).shape[1]
+    log = Log(run.scenario.name, agents, run.steps, lambda start, stop: run.read("positions", start, stop), stretches)
+    return with_scenario(log, run.scenario)
+
+
+def with_scenario(log: Log, scenario: Scenario) -> Log:
+    """A log with all that its agents were told, by a scenario; the networks stay the log's own."""
+    plan = plan_of(scenario)
+    if plan.agents != log.agents:
+        raise InputError(f"the scenario has {plan.agents} agents, the log {log.agents}")
+    settings = settings_of(plan)
+    chapters = [Chapter(stretch.start, stretch.network) for stretch in log.stretches]
     stretches = []
-    for which, chapter in enumerate(found):
-        positions = run.read("positions", chapter.start, chapter.start + 1)[0]
-        paths = anchor_paths(scenario, found, which, positions)
-        arrived = _arrival(chapter.start, chapter.network, positions, paths, settings)
-        stretches.append(Stretch(chapter.start, chapter.network, paths[-1], arrived))
-    return Log(
-        scenario.name,
-        len(positions),
-        run.steps,
-        lambda start, stop: run.read("positions", start, stop),
-        tuple(stretches),
-        settings,
-        scenario.targets_at(max(run.steps - 1, 0)),
-        min(scenario.last_change_of_targets, run.steps),
+    for which, (start, network) in enumerate((chapter.start, chapter.network) for chapter in chapters):
+        positions = log.read(start, start + 1)[0]
+        paths = anchor_paths(scenario, chapters, which, positions)
+        stretches.append(Stretch(start, network, paths[-1], _arrival(start, network, positions, paths, settings)))
+    return replace(
+        log,
+        stretches=tuple(stretches),
+        settings=settings,
+        targets=scenario.targets_at(max(log.steps - 1, 0)),
+        still_from=min(scenario.last_change_of_targets, log.steps),
     )
 
 

@@ -12,7 +12,7 @@ and the claim begins when they should be there.
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.certify.certificate import FAILS, HOLDS, Claim
+from tricover.certify.certificate import FAILS, HOLDS, Claim, counted
 from tricover.certify.check import Step
 from tricover.certify.faults import Faults
 from tricover.certify.log import Log
@@ -40,9 +40,9 @@ class Structure:
         """The one verdict."""
         sound = not self.faults.count
         summary = (
-            f"{self.depth} layers, each agent hears earlier ones only."
+            f"{counted(self.depth, 'layer')}; each agent hears earlier ones only."
             if sound
-            else f"{self.faults.count} agents do not fit into the layers."
+            else f"{counted(self.faults.count, 'agent')} out of place in the layers."
         )
         return [
             Claim(
@@ -112,7 +112,7 @@ class Anchors:
         summary = (
             f"All stand still {since}" + (f", to {self.away:.2g} m." if self.away else ".")
             if good
-            else f"Off their places {self.faults.count} times, at most {self.faults.worst:.3g} m."
+            else f"Off their places {counted(self.faults.count, 'time')}, at most {self.faults.worst:.3g} m."
         )
         figures = {"arrived": self.arrived, "tolerance": self.tolerance, **self.faults.figures}
         return [

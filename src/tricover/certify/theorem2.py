@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.certify import _kernels
-from tricover.certify.certificate import FAILS, HOLDS, NOT_APPLICABLE, Claim, Contraction, Fault
+from tricover.certify.certificate import FAILS, HOLDS, NOT_APPLICABLE, Claim, Contraction, Fault, counted
 from tricover.certify.check import Step
 from tricover.certify.faults import Faults
 from tricover.certify.log import ROUNDING, Log
@@ -25,6 +25,11 @@ from tricover.geometry.hull import convex_hull
 __all__ = ["Containment", "Products"]
 
 Floats = NDArray[np.float64]
+
+_C2 = ("C2", "Condition C2", "Σ_{j∈V_0} (Γ[t+T-1] ⋯ Γ[t])_{ij} ≥ η (eq:reachability)")
+_BOUND = ("theorem2", "Theorem 2: contraction", "‖Φ(t,s)‖∞ ≤ (1-η)^⌊(t-s)/T⌋ (eq:exp_contraction)")
+_FINITE = ("finite-time", "Finite time", "Φ(t,s) = 0 for t - s ≥ depth (A[t] strictly block lower triangular)")
+_HULL = ("containment", "Theorem 2: containment", "lim y_F is a convex combination of the anchors (Theorem 2)")
 
 
 class Products:
@@ -91,6 +96,8 @@ class Products:
 
     def claims(self) -> list[Claim]:
         """C2, the theorem's bound, and the finite-time fact."""
+        if not self.depth:
+            return [Claim(*head, NOT_APPLICABLE, "There are no followers.") for head in (_C2, _BOUND, _FINITE)]
         return [self._condition(), self._bound(), self._finite_time()]
 
     def _condition(self) -> Claim:
@@ -104,43 +111,42 @@ class Products:
             "wanted_eta": self.wanted or self.margin,
             "smallest_window_for_wanted_eta": self._smallest_window(self.wanted or self.margin),
         }
-        head = ("C2", "Condition C2", "Σ_{j∈V_0} (Γ[t+T-1] ⋯ Γ[t])_{ij} ≥ η (eq:reachability)")
         if np.isnan(share):
-            return Claim(*head, NOT_APPLICABLE, f"The log has no {window} steps in a row with one network.", figures)
+            return Claim(
+                *_C2, NOT_APPLICABLE, f"The log has no {counted(window, 'step')} in a row with one network.", figures
+            )
         if share >= eta and share > 0:
             every = "every η < 1" if share == 1 else f"η = {eta:.3g}"
-            return Claim(*head, HOLDS, f"T = {window} with {every}: anchors have that share after T steps.", figures)
+            return Claim(*_C2, HOLDS, f"T = {window} with {every}: anchors have that share after T steps.", figures)
         agent, start = culprit or (-1, 0)
         fault = Fault(agent, start, eta - share, "of the weight", f"anchors have a share of only {share:.3g}")
-        return Claim(*head, FAILS, f"T = {window} is too short for η = {eta:.3g}.", figures, (fault,))
+        return Claim(*_C2, FAILS, f"T = {window} is too short for η = {eta:.3g}.", figures, (fault,))
 
     def _bound(self) -> Claim:
         found = self.contraction
         slack = ROUNDING * np.arange(len(found.measured))
         above = np.flatnonzero(found.measured > found.bound + slack)
-        head = ("theorem2", "Theorem 2: contraction", "‖Φ(t,s)‖∞ ≤ (1-η)^⌊(t-s)/T⌋ (eq:exp_contraction)")
         seen = np.flatnonzero(~np.isnan(found.measured[1:]))
         figures = {"windows": len(seen), "measured_at_window": float(found.measured[min(found.window, self.depth)])}
         if not above.size:
             text = f"‖Φ‖∞ stays below the bound of η = {found.eta:.3g}, T = {found.window}."
-            return Claim(*head, HOLDS, text, figures)
+            return Claim(*_BOUND, HOLDS, text, figures)
         faults = tuple(
             Fault(agent, start, float(found.measured[lag]), "", f"‖Φ({start + lag}, {start})‖∞ exceeds its bound")
             for lag, (agent, start) in ((int(lag), self.culprits[int(lag)]) for lag in above)
         )
-        return Claim(*head, FAILS, f"‖Φ‖∞ exceeds the bound at {above.size} of the lags.", figures, faults)
+        return Claim(*_BOUND, FAILS, f"‖Φ‖∞ exceeds the bound at {above.size} of the lags.", figures, faults)
 
     def _finite_time(self) -> Claim:
         last = float(self.measured[self.depth])
-        head = ("finite-time", "Finite time", "Φ(t,s) = 0 for t - s ≥ depth (A[t] strictly block lower triangular)")
         if self.sound and last == 0.0:
-            text = f"What happened {self.depth} steps ago is forgotten, to the bit."
-            return Claim(*head, HOLDS, text, {"depth": self.depth, "norm": last})
+            text = f"What happened {counted(self.depth, 'step')} ago is forgotten, to the bit."
+            return Claim(*_FINITE, HOLDS, text, {"depth": self.depth, "norm": last})
         agent, start = self.culprits.get(self.depth, (-1, 0))
         fault = Fault(agent, start, last, "", f"‖Φ({start + self.depth}, {start})‖∞ is not zero")
         faults = (fault,) if agent >= 0 else ()
         text = "Some agent hears itself, through others, or one of its own layer."
-        return Claim(*head, FAILS, text, {"depth": self.depth, "norm": last}, faults)
+        return Claim(*_FINITE, FAILS, text, {"depth": self.depth, "norm": last}, faults)
 
 
 class Containment:
@@ -173,15 +179,14 @@ class Containment:
 
     def claims(self) -> list[Claim]:
         """The one verdict."""
-        head = ("containment", "Theorem 2: containment", "lim y_F is a convex combination of the anchors (Theorem 2)")
         figures = {"since": self.since, **self.faults.figures}
         if self.faults.count:
-            text = f"{self.faults.count} times outside, at most {self.faults.worst:.3g} m."
-            return [Claim(*head, FAILS, text, figures, tuple(self.faults.first))]
+            text = f"{counted(self.faults.count, 'time')} outside, at most {self.faults.worst:.3g} m."
+            return [Claim(*_HULL, FAILS, text, figures, tuple(self.faults.first))]
         if self.since is None:
             text = "The log ends before depth steps with standing anchors, or they stand on one line."
-            return [Claim(*head, NOT_APPLICABLE, text, figures)]
-        return [Claim(*head, HOLDS, f"All followers in the hull of the anchors from step {self.since} on.", figures)]
+            return [Claim(*_HULL, NOT_APPLICABLE, text, figures)]
+        return [Claim(*_HULL, HOLDS, f"All followers in the hull of the anchors from step {self.since} on.", figures)]
 
 
 def _hull(places: Floats) -> Floats | None:

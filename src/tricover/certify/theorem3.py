@@ -13,7 +13,7 @@ by the same steps, and stay there.
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.certify.certificate import FAILS, HOLDS, NOT_APPLICABLE, Claim, Fault, Layer, Neighbourhood
+from tricover.certify.certificate import FAILS, HOLDS, NOT_APPLICABLE, Claim, Fault, Layer, Neighbourhood, counted
 from tricover.certify.check import Step
 from tricover.certify.faults import Faults
 from tricover.certify.log import ROUNDING, Log
@@ -140,7 +140,9 @@ class Convergence:
             agent, distance = int(self.restless[row.index]), row.distance or 0.0
             reason = f"layer {row.index} was not at rest by its bound, step {row.bound}"
             fault = Fault(agent, (row.settled or self.log.steps + 1) - 1, distance, "m", reason)
-            return Claim(*_SETTLING, FAILS, f"{len(late)} layers settled late or not at all.", figures, (fault,))
+            return Claim(
+                *_SETTLING, FAILS, f"{counted(len(late), 'layer')} settled late or not at all.", figures, (fault,)
+            )
         if settled is None:
             text = f"The log ends at step {self.log.steps}, before the bound of {bound}, and is not settled."
             return Claim(*_SETTLING, NOT_APPLICABLE, text, figures)
@@ -165,7 +167,7 @@ class Convergence:
             **self.faults.figures,
         }
         if self.faults.count:
-            text = f"{self.faults.count} times outside, at most {self.faults.worst:.3g} m."
+            text = f"{counted(self.faults.count, 'time')} outside, at most {self.faults.worst:.3g} m."
             return Claim(*_TUBE, FAILS, text, figures, tuple(self.faults.first))
         if not seen:
             return Claim(*_TUBE, NOT_APPLICABLE, f"The log ends at step {self.log.steps}, before any bound.", figures)

@@ -10,6 +10,7 @@ import typer
 
 import tricover
 from tricover.cli.aoc import aoc
+from tricover.cli.certify import certify
 from tricover.cli.compare import compare
 from tricover.cli.init import init
 from tricover.cli.network import network
@@ -47,7 +48,7 @@ def _root(
     pass
 
 
-for _command in (aoc, compare, init, network, plan, run):
+for _command in (aoc, certify, compare, init, network, plan, run):
     app.command()(_command)
 
 

@@ -1,5 +1,6 @@
 """Figures: each function takes a result and optional axes, draws, and computes nothing. Matplotlib loads when drawn."""
 
+from tricover.plot.certificate import plot_contraction, plot_settling, plot_transition, plot_tube
 from tricover.plot.compare import plot_comparison
 from tricover.plot.decomposition import plot_cells
 from tricover.plot.formation import plot_network
@@ -13,10 +14,14 @@ __all__ = [
     "figure_style",
     "plot_cells",
     "plot_comparison",
+    "plot_contraction",
     "plot_layers",
     "plot_network",
+    "plot_settling",
     "plot_solution",
     "plot_states",
+    "plot_transition",
+    "plot_tube",
     "plot_weights",
     "save_figure",
 ]

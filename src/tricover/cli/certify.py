@@ -1,0 +1,123 @@
+"""``tricover certify``: which guarantees hold for a run, a log or a scenario."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from tricover.cli.console import AsJson, Quiet, announce_compilation, note, show
+from tricover.errors import InputError
+
+if TYPE_CHECKING:
+    from tricover.certify import Certificate, Log
+    from tricover.network import Network
+    from tricover.simulation import Scenario
+
+__all__ = ["certify"]
+
+
+def certify(
+    subject: Annotated[
+        Path,
+        typer.Argument(
+            help="A run's folder; a log, CSV with columns time, agent, x, y; or a scenario, TOML, before it is run.",
+            show_default=False,
+        ),
+    ],
+    network: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[STEP:]FILE",
+            help="Network of a log, JSON; several with the step from which on each holds.",
+            show_default=False,
+        ),
+    ] = None,
+    scenario: Annotated[
+        Path | None, typer.Option(help="Scenario of a log, TOML: control, vehicle, targets, anchors.")
+    ] = None,
+    eta: Annotated[float | None, typer.Option(help="η of condition C2; the smallest T is found for it.")] = None,
+    window: Annotated[int | None, typer.Option(help="T of condition C2; the best η is found for it.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Write a figure: .png, .svg or .pdf.")] = None,
+    figure: Annotated[
+        Literal["contraction", "settling", "transition", "tube"], typer.Option(help="Which figure.")
+    ] = "contraction",
+    agent: Annotated[int, typer.Option(help="Agent of the figure 'tube'.")] = 0,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Check the theorems on a run, or on the log of a real flight; or say before a run what is guaranteed.
+
+    Exit code 0: every claim that applies holds; 1: a claim fails; 2: bad input.
+
+    [bold]Examples[/bold]
+
+      tricover certify paper-57.zarr
+
+      tricover certify flight.csv --network team.json --scenario flight.toml
+
+      tricover certify paper-57.toml
+
+      tricover certify paper-57.zarr --figure settling --plot settling.pdf
+    """
+    if plot is not None:
+        from tricover.plot.style import check_ending
+
+        check_ending(plot)
+    if not quiet:
+        announce_compilation()
+    from tricover.certify import certify as find
+
+    source = _source(subject, network, scenario)
+    certificate = find(source, eta, window)
+    if plot is not None:
+        _draw(certificate, source, figure, agent, plot)
+    if as_json:
+        typer.echo(certificate.to_json())
+    elif not quiet:
+        show(certificate)
+    if plot is not None and not quiet:
+        note(f"Wrote {plot}")
+    raise typer.Exit(0 if certificate.holds else 1)
+
+
+def _source(subject: Path, networks: list[str] | None, scenario: Path | None) -> "Log | Scenario":
+    """What the arguments name: a log (also of a run), or a scenario."""
+    from tricover.certify import log_of_run, read_log, with_scenario
+    from tricover.simulation import Run, Scenario
+
+    if subject.is_dir() or subject.suffix == ".toml":
+        if networks or scenario is not None:
+            raise InputError("--network and --scenario belong to a log: a run or a scenario has its own")
+        return log_of_run(Run.open(subject)) if subject.is_dir() else Scenario.load(subject)
+    if not networks:
+        raise InputError(f"{subject} is a log: name its network with --network FILE (tricover network -o writes one)")
+    log = read_log(subject, [_network(text) for text in networks])
+    return log if scenario is None else with_scenario(log, Scenario.load(scenario))
+
+
+def _network(text: str) -> "tuple[int, Network]":
+    from tricover.formats import read_whole
+    from tricover.network import Network
+
+    step, colon, path = text.partition(":")
+    start, file = (int(step), path) if colon and step.isdecimal() else (0, text)
+    return start, Network.from_json(read_whole(file).decode())
+
+
+def _draw(certificate: "Certificate", source: "Log | Scenario", figure: str, agent: int, path: Path) -> None:
+    import matplotlib as mpl
+
+    from tricover.certify import Log, transition_matrices
+    from tricover.plot import plot_contraction, plot_settling, plot_transition, plot_tube, save_figure
+
+    mpl.use("Agg")
+    if figure == "settling":
+        save_figure(plot_settling(certificate), path)
+    elif figure == "contraction":
+        save_figure(plot_contraction(certificate), path)
+    elif not isinstance(source, Log) or not source.steps:
+        raise InputError(f"the figure {figure!r} needs the steps of a run or a log")
+    elif figure == "tube":
+        save_figure(plot_tube(certificate, source, agent), path)
+    else:
+        save_figure(plot_transition(next(transition_matrices(source)), source.stretches[0].network), path)

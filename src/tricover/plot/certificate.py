@@ -1,0 +1,120 @@
+"""Figures of a certificate: contraction, settling by layer, the sparsity of Γ, the tube around a desired position."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tricover.errors import InputError
+from tricover.network import Network
+from tricover.plot.style import COLUMN, FAINT, figure_style, layer_colours, new_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from scipy.sparse import csr_array
+
+    from tricover.certify import Certificate, Log
+
+__all__ = ["plot_contraction", "plot_settling", "plot_transition", "plot_tube"]
+
+_MEASURED, _BOUND = "#0072b2", "#d55e00"  # blue and vermilion, told apart by colour-blind readers and by their markers
+
+
+def plot_contraction(certificate: "Certificate", ax: "Axes | None" = None) -> "Axes":
+    """‖Φ(s+k, s)‖∞ over the lag k: the largest measured, the theorem's bound, and the lag from which on it is zero."""
+    found = certificate.contraction
+    if found is None or not found.depth:
+        raise InputError("this certificate has no contraction: it is of a scenario, or of a team without followers")
+    lags = np.arange(len(found.measured) + max(2, found.depth // 4))
+    bound = (1 - found.eta) ** (lags // found.window)
+    measured = np.append(found.measured, np.zeros(len(lags) - len(found.measured)))
+    with figure_style():
+        ax = ax or new_axes(COLUMN, 0.72 * COLUMN)
+        ax.axvspan(found.depth, lags[-1], color="#eeeeee", zorder=0, linewidth=0)
+        ax.text((found.depth + lags[-1]) / 2, 1.0, r"$\Phi = 0$", fontsize=7, ha="center", va="center")
+        label = rf"theorem: $\eta$ = {found.eta:.2g}, $T$ = {found.window}"
+        ax.step(lags, bound, where="post", color=_BOUND, label=label)
+        ax.plot(lags, measured, "o-", color=_MEASURED, markersize=3, clip_on=False, label="measured, the largest")
+        ax.set(xlabel="lag $t - s$, steps", ylabel=r"$\|\Phi(t, s)\|_\infty$", ylim=(0, 1.05), xlim=(0, lags[-1]))
+        _whole_numbers(ax.xaxis)
+        ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, borderaxespad=0.2)
+    return ax
+
+
+def plot_settling(certificate: "Certificate", ax: "Axes | None" = None) -> "Axes":
+    """The step at which each layer came to rest, beside its bound."""
+    bounds = [(row.index, row.bound) for row in certificate.layers if row.bound is not None]
+    if not bounds:
+        raise InputError("this certificate says nothing about settling: see its claim 'theorem3'")
+    settled = [(row.index, row.settled) for row in certificate.layers if row.settled is not None]
+    with figure_style():
+        ax = ax or new_axes(COLUMN, 0.72 * COLUMN)
+        ax.plot(*np.transpose(bounds), "_-", color=_BOUND, markersize=9, label="bound")
+        if settled:
+            ax.plot(*np.transpose(settled), "o", color=_MEASURED, markersize=4, clip_on=False, label="settled")
+        ax.set(xlabel="layer", ylabel="step", ylim=(0, None))
+        _whole_numbers(ax.xaxis, ax.yaxis)
+        ax.legend(loc="upper left")
+    return ax
+
+
+def plot_transition(matrix: "csr_array", network: Network, ax: "Axes | None" = None) -> "Axes":
+    """The entries of a transition matrix, agents sorted by layer: identity, then strictly block lower triangular."""
+    order = np.concatenate(network.layers)
+    places = np.full(matrix.shape[0], -1)
+    places[order] = np.arange(len(order))
+    entries = matrix.tocoo()
+    rows, columns = places[entries.row], places[entries.col]
+    shown = (rows >= 0) & (columns >= 0)
+    colours = layer_colours(network.depth)[network.layer[entries.row[shown]]]
+    cuts = np.cumsum([len(agents) for agents in network.layers])
+    with figure_style():
+        ax = ax or new_axes(COLUMN, COLUMN)
+        for cut in cuts[:-1]:
+            ax.axhline(cut - 0.5, color=FAINT, linewidth=0.4, zorder=0)
+            ax.axvline(cut - 0.5, color=FAINT, linewidth=0.4, zorder=0)
+        size = float(np.clip(5000 / len(order) ** 1.4, 0.3, 24))
+        areas = size * np.clip(np.abs(entries.data[shown]), 0.15, 1)
+        ax.scatter(
+            columns[shown], rows[shown], s=areas, c=colours, marker="s", linewidths=0, rasterized=len(order) > 2000
+        )
+        ax.set(xlim=(-0.5, len(order) - 0.5), ylim=(len(order) - 0.5, -0.5), aspect="equal")
+        middles = (np.append(0, cuts[:-1]) + cuts) / 2 - 0.5
+        wide = np.diff(np.append(0, cuts)) >= 0.045 * len(order)
+        names = [f"$V_{{{index}}}$" if fits else "" for index, fits in enumerate(wide)]
+        ax.set_xticks(middles, names)
+        ax.set_yticks(middles, names)
+        ax.tick_params(length=0, labeltop=True, labelbottom=False)
+        ax.spines[:].set_visible(True)
+        ax.set_xlabel("heard agent, by layer")
+        ax.set_ylabel("landing agent, by layer")
+    return ax
+
+
+def plot_tube(certificate: "Certificate", log: "Log", agent: int, ax: "Axes | None" = None) -> "Axes":
+    """How far an agent was from its desired position, step by step, beside the radius that is claimed for it."""
+    around = certificate.neighbourhood
+    if around is None:
+        raise InputError("this certificate knows no desired positions: see its claim 'theorem3'")
+    away = np.linalg.norm(log.path(agent) - around.desired[agent], axis=1)
+    layer = int(log.stretches[-1].network.layer[agent])
+    bound = next((row.bound for row in certificate.layers if row.index == layer), None)
+    radius = float(around.radii[agent])
+    kind = "from cells" if around.proper[agent] else "containment"
+    with figure_style():
+        ax = ax or new_axes(COLUMN, 0.72 * COLUMN)
+        if bound is not None and bound < log.steps:
+            ax.fill_between([bound, log.steps], 0, radius, color=_BOUND, alpha=0.18, linewidth=0)
+            ax.hlines(radius, bound, log.steps, color=_BOUND, label=rf"radius $\rho$ = {radius:.3g} m, {kind}")
+            ax.axvline(bound, color=FAINT, linewidth=0.6, label=f"bound, step {bound}")
+        ax.plot(away, color=_MEASURED, linewidth=0.8, label=f"agent {agent}, layer {layer}")
+        ax.set(xlabel="step", ylabel="distance from desired, m", xlim=(0, max(log.steps, 1)), ylim=(0, None))
+        ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, borderaxespad=0.2)
+    return ax
+
+
+def _whole_numbers(*axes: "Axis") -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    for axis in axes:
+        axis.set_major_locator(MaxNLocator(integer=True))
