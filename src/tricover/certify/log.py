@@ -25,7 +25,7 @@ Flags = NDArray[np.bool_]
 #: A position is within rounding of a place if closer than this times the largest coordinate: 16 ε, as for landings.
 ROUNDING = 16 * float(np.finfo(np.float64).eps)
 
-_BLOCK_BYTES = 32 << 20
+_BLOCK_BYTES = 8 << 20  # as a chunk of a stored run: each is read once
 
 
 @dataclass(frozen=True, eq=False)

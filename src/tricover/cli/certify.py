@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from tricover.cli.console import AsJson, Quiet, announce_compilation, note, show
-from tricover.errors import InputError
+from tricover.errors import FileFormatError, InputError
 
 if TYPE_CHECKING:
     from tricover.certify import Certificate, Log
@@ -101,7 +101,11 @@ def _network(text: str) -> "tuple[int, Network]":
 
     step, colon, path = text.partition(":")
     start, file = (int(step), path) if colon and step.isdecimal() else (0, text)
-    return start, Network.from_json(read_whole(file).decode())
+    data = read_whole(file)
+    try:
+        return start, Network.from_json(data.decode())
+    except ValueError as error:
+        raise FileFormatError(f"{file}: {error}") from None
 
 
 def _draw(certificate: "Certificate", source: "Log | Scenario", figure: str, agent: int, path: Path) -> None:

@@ -1,0 +1,121 @@
+"""``tricover certify``: what it prints, its exit codes, and what it says when it cannot."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+import zarr
+from typer.testing import CliRunner
+
+import tricover as tc
+from tricover.cli.main import app, main
+
+
+def run(*args):
+    return CliRunner().invoke(app, ["certify", *map(str, args)], catch_exceptions=False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A scenario, its run, the run as a table, and its network."""
+    place = tmp_path_factory.mktemp("certify")
+    rng = np.random.default_rng(4)
+    made = tc.Scenario(
+        name="team", reference=rng.random((15, 2)), targets=rng.random((40, 2)), steps=20, stop_when_settled=False
+    )
+    made.save(place / "team.toml")
+    result = tc.simulate(made, place / "run")
+    (place / "network.json").write_text(result.network.to_json())
+    lines = [
+        f"{t},{i},{x!r},{y!r}" for t, rows in enumerate(result.positions.tolist()) for i, (x, y) in enumerate(rows)
+    ]
+    (place / "log.csv").write_text("\n".join(["time,agent,x,y", *lines]))
+    return place
+
+
+@pytest.fixture
+def complaint(monkeypatch, capsys):
+    def fail(*args):
+        monkeypatch.setattr(sys, "argv", ["tricover", "certify", *map(str, args)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        out, err = capsys.readouterr()
+        assert (stop.value.code, out, err.count("\n")) == (2, "", 1)
+        return err
+
+    return fail
+
+
+def test_a_run(folder):
+    result = run(folder / "run")
+    assert result.exit_code == 0
+    assert "Certificate of team (15 agents, 20 steps): holds" in result.stdout
+
+
+def test_json_and_quiet(folder):
+    document = json.loads(run(folder / "run", "--json").stdout)
+    assert document["holds"]
+    assert {claim["key"] for claim in document["claims"]} >= {"theorem1", "theorem2", "theorem3", "C1", "C2"}
+    assert run(folder / "run", "--quiet").stdout == ""
+
+
+def test_a_scenario_before_it_is_run(folder):
+    result = run(folder / "team.toml", "--json")
+    assert result.exit_code == 0
+    claims = {claim["key"]: claim for claim in json.loads(result.stdout)["claims"]}
+    assert claims["finite-time"]["figures"]["messages_per_step"] == 3 * len(
+        tc.Network.from_json((folder / "network.json").read_text()).followers
+    )
+
+
+def test_a_table_with_its_network_and_scenario(folder):
+    bare = json.loads(run(folder / "log.csv", "--network", folder / "network.json", "--json").stdout)
+    verdicts = {claim["key"]: claim["verdict"] for claim in bare["claims"]}
+    assert verdicts["theorem1"] == "holds"
+    assert verdicts["theorem3"] == "does not apply"
+    told = run(
+        folder / "log.csv", "--network", f"0:{folder / 'network.json'}", "--scenario", folder / "team.toml", "--json"
+    )
+    whole = json.loads(run(folder / "run", "--json").stdout)
+    assert json.loads(told.stdout)["claims"] == whole["claims"]
+
+
+def test_exit_code_1_when_a_claim_fails(folder, tmp_path):
+    made = tc.Scenario.load(folder / "team.toml")
+    result = tc.simulate(made, tmp_path / "edited")
+    agent = int(result.network.layers[-1][0])
+    zarr.open_group(tmp_path / "edited")["positions"][6, agent] = [7.0, 7.0]
+    answer = run(tmp_path / "edited")
+    assert answer.exit_code == 1
+    assert f"agent {agent}, step 5: outside its triangle" in " ".join(answer.stdout.split())
+    assert run(tmp_path / "edited", "--quiet").exit_code == 1
+
+
+def test_constants(folder):
+    assert run(folder / "run", "--eta", 0.999, "--window", 1).exit_code == 1
+    document = json.loads(run(folder / "run", "--window", 2, "--json").stdout)
+    assert next(claim for claim in document["claims"] if claim["key"] == "C2")["figures"]["window"] == 2
+
+
+@pytest.mark.parametrize("figure", ["contraction", "settling", "transition", "tube"])
+def test_figures(folder, figure, tmp_path):
+    path = tmp_path / "figure.png"
+    result = run(folder / "run", "--figure", figure, "--plot", path, "--agent", 3)
+    assert path.read_bytes().startswith(b"\x89PNG")
+    assert f"Wrote {path}" in result.stderr
+
+
+def test_bad_input_is_one_line(complaint, folder, tmp_path):
+    (tmp_path / "empty").mkdir()
+    assert "--network" in complaint(folder / "log.csv")
+    assert "belong to a log" in complaint(folder / "run", "--network", folder / "network.json")
+    assert "not the store of a run" in complaint(tmp_path / "empty")
+    assert "cannot read" in complaint(tmp_path / "no.csv", "--network", folder / "network.json")
+    assert "cannot read" in complaint(folder / "log.csv", "--network", tmp_path / "no.json")
+    assert "team.toml: not a JSON" in complaint(folder / "log.csv", "--network", folder / "team.toml")
+    assert "eta" in complaint(folder / "run", "--eta", 2)
+    assert "scenario" in complaint(folder / "team.toml", "--eta", 0.5)
+    assert "'.gif'" in complaint(folder / "run", "--plot", "a.gif")
+    assert "needs the steps" in complaint(folder / "team.toml", "--figure", "tube", "--plot", tmp_path / "a.png")
+    assert "no agent 99" in complaint(folder / "run", "--figure", "tube", "--agent", 99, "--plot", tmp_path / "a.png")
