@@ -83,6 +83,16 @@ def test_convex_combinations_are_accepted_and_given_back(triangle, u, v):
 
 
 @settings(max_examples=300, deadline=None)
+@given(triangle=st.lists(points, min_size=3, max_size=3), along=unit, lift=st.floats(0, 1e-14))
+def test_the_same_triangles_have_no_area_as_for_the_agents(triangle, along, lift):
+    corners = np.array(triangle)
+    sliver = corners.copy()
+    sliver[2] = corners[0] + along * (corners[1] - corners[0]) + lift * (corners[2] - corners[0])
+    for shape in (corners, sliver):
+        assert row(shape, shape[0]).flat[0] == flat(shape)
+
+
+@settings(max_examples=300, deadline=None)
 @given(triangle=st.lists(points, min_size=3, max_size=3), k=st.integers(0, 2), along=unit, beyond=st.floats(1e-12, 10))
 def test_points_beyond_an_edge_are_never_hidden(triangle, k, along, beyond):
     corners = np.array(triangle)

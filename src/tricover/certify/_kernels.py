@@ -32,6 +32,11 @@ def _nearest_on_edges(x: float, y: float, corners: Floats, weights: Floats) -> f
 
 
 @kernel
+def _distance(a: Floats, b: Floats) -> float:
+    return float(np.hypot(a[0] - b[0], a[1] - b[1]))
+
+
+@kernel
 def rows(
     before: Floats,
     after: Floats,
@@ -59,15 +64,15 @@ def rows(
                 largest = max(largest, abs(triangle[k, axis]))
         a, b, c = triangle[0], triangle[1], triangle[2]
         area = (a[0] - c[0]) * (b[1] - c[1]) - (b[0] - c[0]) * (a[1] - c[1])
-        sides = np.hypot(a[0] - c[0], a[1] - c[1]), np.hypot(b[0] - c[0], b[1] - c[1])
-        flat[f] = abs(area) <= _FLAT * sides[0] * sides[1]
+        ab, bc, ca = _distance(a, b), _distance(b, c), _distance(c, a)
+        flat[f] = abs(area) <= _FLAT * max(ab * bc, bc * ca, ca * ab)
         least, sign = np.inf, 1.0 if area > 0.0 else -1.0
         for k in range(3):
             a, b = triangle[(k + 1) % 3], triangle[(k + 2) % 3]
             part[k] = (a[0] - x) * (b[1] - y) - (b[0] - x) * (a[1] - y)
             least = min(least, sign * part[k])
         slack, distance = rounding * largest, 0.0
-        near_edge = flat[f] or least <= slack * (sides[0] + sides[1])
+        near_edge = flat[f] or least <= slack * max(ab, bc, ca)
         if near_edge:
             distance = _nearest_on_edges(x, y, triangle, weights[f])
             if flat[f] and np.hypot(x - triangle[:, 0].mean(), y - triangle[:, 1].mean()) <= slack:
