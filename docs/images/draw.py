@@ -8,9 +8,22 @@ import numpy as np
 from PIL import Image
 
 import tricover as tc
+from tricover.certify import log_of_run, transition_matrices
 from tricover.coverage import compare_methods
 from tricover.formats import read_points
-from tricover.plot import PAGE, figure_style, plot_cells, plot_comparison, plot_layers, plot_network, save_figure
+from tricover.plot import (
+    PAGE,
+    figure_style,
+    plot_cells,
+    plot_comparison,
+    plot_contraction,
+    plot_layers,
+    plot_network,
+    plot_settling,
+    plot_transition,
+    plot_tube,
+    save_figure,
+)
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples"
@@ -40,6 +53,25 @@ def draw_comparison(places):
     save(plot_comparison(compare_methods(places, targets)), "compare-57.png")
 
 
+def draw_certificate():
+    """The four figures of a certificate: the paper's 57 agents, landing anywhere in their reach sets."""
+    data = tc.Scenario.load(EXAMPLES / "paper-57.toml").to_dict()
+    data["control"] |= {"motion": "walk", "resolution": 8}
+    landing = {
+        kind: tc.simulate(tc.Scenario(**{**data, "vehicle": kind, "steps": 150})) for kind in ("exact", "anywhere")
+    }
+    exact, run = landing["exact"], landing["anywhere"]
+    log, certificate = log_of_run(run), tc.certify(run)
+    with figure_style():
+        figure = plt.figure(figsize=(PAGE, 0.8 * PAGE))
+        axes = figure.subplots(2, 2)
+    plot_contraction(certificate, axes[0, 0])
+    plot_settling(tc.certify(exact), axes[0, 1])
+    plot_transition(next(transition_matrices(log)), run.network, axes[1, 0])
+    plot_tube(certificate, log, int(run.network.layers[1][0]), axes[1, 1])
+    save(figure, "certificate-57.png")
+
+
 if __name__ == "__main__":
     mpl.use("Agg")
     small, team = (tc.build_network(read_points(EXAMPLES / f"team-{count}.csv").positions) for count in (13, 57))
@@ -49,3 +81,4 @@ if __name__ == "__main__":
     save(plot_layers(team), "layers-57.png")
     draw_rules()
     draw_comparison(team.reference)
+    draw_certificate()

@@ -16,7 +16,7 @@ def scenario(seed, **changes):
     reference = roster(seed, int(rng.integers(7, 22)))
     extent, mentee = np.ptp(reference, axis=0), ("fermat", "balanced")[seed % 2]
     targets = reference.min(axis=0) + rng.uniform(-0.1, 1.1, (int(rng.integers(1, 80)), 2)) * extent
-    settings = {"reference": reference, "targets": targets, "network": {"mentee": mentee}, "seed": seed, "steps": 90}
+    settings = {"reference": reference, "targets": targets, "network": {"mentee": mentee}, "seed": seed, "steps": 60}
     motion, margin = ("reach", "walk")[seed // 2 % 2], (0.05, 0.0, 0.2)[seed % 3]
     settings["control"] = {"motion": motion, "goal": GOALS[seed % 4], "resolution": seed % 7 + 1, "margin": margin}
     settings["vehicle"] = ("exact", "anywhere")[seed // 4 % 2]
@@ -41,7 +41,7 @@ def settled(run):
 
 @pytest.mark.parametrize("batch", range(20))
 def test_hundreds_of_random_teams(batch):
-    for seed in range(12 * batch, 12 * batch + 12):
+    for seed in range(11 * batch, 11 * batch + 11):
         made = scenario(seed)
         run = tc.simulate(made)
         found, promised = tc.certify(run), tc.certify(made)
@@ -118,6 +118,27 @@ def test_anchors_on_paths_count_from_their_arrival():
     assert found.holds
     assert found["anchors"].figures["arrived"] == 6
     assert found["theorem3"].figures["bound"] == 6 + network.depth
+
+
+@pytest.mark.parametrize("given", [False, True])
+@pytest.mark.parametrize("motion", ["reach", "walk"])
+def test_losing_an_anchor_makes_another_one(given, motion):
+    rng = np.random.default_rng(9)
+    reference = rng.random((25, 2))
+    network = tc.build_network(reference)
+    made = tc.Scenario(
+        reference=reference,
+        targets=rng.random((60, 2)),
+        anchors=1.2 * reference[network.anchors] if given else None,
+        control={"motion": motion, "resolution": 3},
+        events={"leave": [{"step": 6, "agents": [int(network.boundary[0])]}]},
+        steps=200,
+    )
+    run, promised = tc.simulate(made), tc.certify(made)
+    found = tc.certify(run)
+    assert found.holds, found
+    assert found["theorem3"].figures["settled"] == settled(run) <= promised["theorem3"].figures["bound"]
+    assert (promised.neighbourhood is None) == given
 
 
 def test_a_run_without_steps_or_followers():

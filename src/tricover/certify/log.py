@@ -86,12 +86,16 @@ class Log:
     def __repr__(self) -> str:
         return f"<Log of {self.agents} agents, {self.steps} steps: {self.name}>"
 
+    def blocks(self) -> Iterator[tuple[int, Floats]]:
+        """All positions in pieces that fit in memory, each with the step at which it starts."""
+        length = max(1, _BLOCK_BYTES // (16 * self.agents))
+        for start in range(0, self.steps + 1, length):
+            yield start, self.read(start, min(start + length, self.steps + 1))
+
     def pairs(self) -> Iterator[tuple[int, Floats, Floats]]:
         """Steps t with the positions (N, 2) at t and at t+1."""
-        length = max(1, _BLOCK_BYTES // (16 * self.agents))
         before: Floats | None = None
-        for start in range(0, self.steps + 1, length):
-            block = self.read(start, min(start + length, self.steps + 1))
+        for start, block in self.blocks():
             _check_finite(block, start, self)
             for offset, after in enumerate(block):
                 if before is not None:
@@ -106,10 +110,7 @@ class Log:
         """Where an agent was, (steps + 1, 2)."""
         if not 0 <= agent < self.agents:
             raise InputError(f"there is no agent {agent}: agents are numbered 0 to {self.agents - 1}")
-        length = max(1, _BLOCK_BYTES // (16 * self.agents))
-        starts = range(0, self.steps + 1, length)
-        parts = [self.read(start, min(start + length, self.steps + 1))[:, agent] for start in starts]
-        return np.concatenate(parts)
+        return np.concatenate([block[:, agent] for _, block in self.blocks()])
 
     @cached_property
     def exact(self) -> Flags:
@@ -148,19 +149,14 @@ def log_of(
     if given.ndim != 3 or given.shape[2] != 2 or not len(given):
         raise InputError(f"positions of a log must have the shape (steps + 1, agents, 2), not {given.shape}")
     networks = [(0, network)] if isinstance(network, Network) else network
-    places = None if anchors is None else np.asarray(anchors, dtype=np.float64)
-    stretches = [
-        Stretch(
-            start,
-            one,
-            places if one is networks[-1][1] else None,
-            max(start, arrived or 0) if arrived is not None else None,
-        )
-        for start, one in networks
-    ]
-    log = Log(
-        name, given.shape[1], len(given) - 1, lambda a, b: given[a:b], tuple(stretches), settings or Settings(), targets
+    last = None if anchors is None else np.asarray(anchors, dtype=np.float64)
+    places = [None] * (len(networks) - 1) + [last]
+    stretches = tuple(
+        Stretch(start, one, where, None if arrived is None else max(start, arrived))
+        for (start, one), where in zip(networks, places, strict=True)
     )
+    told = settings or Settings()
+    log = Log(name, given.shape[1], len(given) - 1, lambda start, stop: given[start:stop], stretches, told, targets)
     _check(log)
     return log
 

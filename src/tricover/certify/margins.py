@@ -12,7 +12,7 @@ The motion ``reach`` asks for a single point, which is no triangle strictly insi
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.certify.certificate import FAILS, HOLDS, NOT_APPLICABLE, Claim
+from tricover.certify.certificate import FAILS, HOLDS, NOT_APPLICABLE, Claim, counted
 from tricover.certify.check import Step
 from tricover.certify.faults import Faults
 from tricover.certify.log import ROUNDING, Log
@@ -43,9 +43,9 @@ class Margins:
         found = self._kept(standing, step.rows, proper)
         short = np.flatnonzero(found < settings.margin)
         slack = self._slack(step, proper[short])
-        self.smallest = min(self.smallest, float(found.min(initial=np.inf)))
         # Whoever is short was near an edge, or is to blame: try the cells on the other side of that edge too.
         found[short] = self._kept_nearby(standing, step.rows, proper[short], slack)
+        self.smallest = min(self.smallest, float(found.min(initial=np.inf)))
         bad = short[found[short] < settings.margin - slack * settings.resolution]
         agents = step.frame.followers[proper[bad]]
         self.faults.add(agents, step.index, settings.margin - found[bad], self._reasons(agents))
@@ -83,11 +83,8 @@ class Margins:
         return np.asarray(2 * ROUNDING * largest * sides / np.abs(volumes(triangles)))
 
     def _reasons(self, agents: Ints) -> list[str]:
-        sure = self.log.ideal[agents]
-        return [
-            "landed outside every reach set it can have had" if one else "its vehicle missed its reach set"
-            for one in sure
-        ]
+        wrong, missed = "landed outside every reach set it can have had", "its vehicle missed its reach set"
+        return [wrong if ideal else missed for ideal in self.log.ideal[agents]]
 
     def claims(self) -> list[Claim]:
         """The one verdict."""
@@ -98,7 +95,8 @@ class Margins:
             return [Claim(*head, NOT_APPLICABLE, f"No reach sets with area: {why}.")]
         figures = {"margin": settings.margin, "smallest_margin": self.smallest, **self.faults.figures}
         if self.faults.count:
-            text = f"{self.faults.count} landings outside reach sets, the worst by {self.faults.worst:.3g} of a cell."
+            landings = counted(self.faults.count, "landing")
+            text = f"{landings} outside reach sets, the worst by {self.faults.worst:.3g} of a cell."
             return [Claim(*head, FAILS, text, figures, tuple(self.faults.first))]
         return [Claim(*head, HOLDS, f"All landed in reach sets with margin η = {settings.margin:g}.", figures)]
 

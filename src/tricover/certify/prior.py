@@ -1,11 +1,12 @@
 """Guarantees before a run: what a scenario promises, from its network, its targets and its vehicle.
 
-depth            how many layers, and what the finite-time fact makes of it
-messages         positions heard per step, three for each follower
-settling         the step by which the whole team is at rest, beside the steps that the scenario allows
+finite-time      depth and what follows from it, and positions heard per step: three for each follower
+theorem3         the step by which the whole team is at rest, beside the steps that the scenario allows
 neighbourhood    how far from its desired position an agent may be, where it lands anywhere in its reach set
 vehicle          does it land in the smallest and in the largest reach set? (``check_aoc``)
 """
+
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +25,16 @@ from tricover.certify.certificate import (
 from tricover.certify.log import Settings
 from tricover.certify.radii import neighbourhood
 from tricover.certify.runs import settings_of
-from tricover.certify.theorem3 import steps_per_layer
+from tricover.certify.theorem2 import FINITE_TIME
+from tricover.certify.theorem3 import (
+    CONVERGENCE,
+    NEIGHBOURHOOD,
+    desired_positions,
+    lands_on_points,
+    steps_per_layer,
+)
 from tricover.certify.transition import Frame
 from tricover.geometry import flat, volumes
-from tricover.goals import desired_configuration
 from tricover.network import Network
 from tricover.simulation import Scenario
 from tricover.simulation.chapters import anchor_paths, roster_positions
@@ -45,12 +52,13 @@ def foresee(scenario: Scenario) -> Certificate:
     """The guarantees of a scenario, for its last network, before it is run."""
     plan = plan_of(scenario)
     settings, last = settings_of(plan), plan.chapters[-1]
-    paths = anchor_paths(scenario, plan.chapters, len(plan.chapters) - 1, roster_positions(scenario))
-    moves = len(paths) > 1 or not np.array_equal(roster_positions(scenario)[last.network.anchors], paths[0])
-    desired = _desired(scenario, last.network, paths[-1], settings)
+    start = roster_positions(scenario)
+    paths = anchor_paths(scenario, plan.chapters, len(plan.chapters) - 1, start)
+    moves = len(plan.chapters) > 1 or len(paths) > 1 or not np.array_equal(start[last.network.anchors], paths[0])
+    desired = desired_positions(last.network, scenario.targets_at(scenario.steps), paths[-1], settings)
     exact, ideal = np.asarray(settings.exact), np.asarray(settings.ideal)
     around = neighbourhood(last.network, desired, settings, exact, ideal)
-    points = bool((ideal if settings.motion == "reach" else exact)[last.network.followers].all())
+    points = lands_on_points(last.network, settings, exact, ideal)
     rest = plan.last_change + moves if bool(ideal[last.network.anchors].all()) else None
     layers = _layers(last.network, around, rest, settings)
     claims = (
@@ -60,13 +68,18 @@ def foresee(scenario: Scenario) -> Certificate:
         _vehicle(plan, desired, settings),
     )
     subject = f"scenario {scenario.name} ({len(last.network)} agents), before the run"
+    if not _foreseeable(plan):
+        unknown = "An agent that becomes an anchor stays where it then is, which nobody knows yet."
+        tube = Claim(*NEIGHBOURHOOD, NOT_APPLICABLE, unknown)
+        layers = tuple(replace(layer, radius=None) for layer in layers)
+        return Certificate(subject, (*claims[:2], tube, claims[3]), layers=layers)
     return Certificate(subject, claims, layers=layers, neighbourhood=around)
 
 
-def _desired(scenario: Scenario, network: Network, places: Floats, settings: Settings) -> Floats:
-    resolution = settings.resolution if settings.motion == "walk" else None
-    targets = scenario.targets_at(scenario.steps)
-    return desired_configuration(network, targets, places, settings.goal or "centroid", resolution)
+def _foreseeable(plan: Plan) -> bool:
+    """Whether the places of the last network's anchors are known: all are given, fitted or reference positions."""
+    section, first, last = plan.scenario.anchors, plan.chapters[0].network, plan.chapters[-1].network
+    return section is None or section.fit or bool(np.isin(last.anchors, first.anchors).all())
 
 
 def _layers(network: Network, around: Neighbourhood, rest: int | None, settings: Settings) -> tuple[Layer, ...]:
@@ -88,35 +101,32 @@ def _structure(network: Network) -> Claim:
     misfits, depth, messages = Frame(network).misfits, network.depth, 3 * len(network.followers)
     faults = tuple(Fault(agent, 0, 1.0, "", reason) for agent, reason in misfits.items())
     text = f"Forgotten after {counted(depth, 'step')}, one per layer. {messages} positions are heard per step."
-    equation = "Φ(t,s) = 0 for t - s ≥ depth (A[t] strictly block lower triangular)"
     figures = {"depth": depth, "messages_per_step": messages}
-    return Claim("finite-time", "Finite time", equation, FAILS if faults else HOLDS, text, figures, faults)
+    return Claim(*FINITE_TIME, FAILS if faults else HOLDS, text, figures, faults)
 
 
 def _settling(scenario: Scenario, layers: tuple[Layer, ...], points: bool) -> Claim:
-    head = ("theorem3", "Theorem 3: convergence", "r_i[t] → p_i, layer by layer (Theorem 3, eq. zl)")
     bound = layers[-1].bound
     figures = {"bound": bound, "steps": scenario.steps}
     if not points:
         return Claim(
-            *head, NOT_APPLICABLE, "Agents land somewhere in their reach sets: see the neighbourhood.", figures
+            *CONVERGENCE, NOT_APPLICABLE, "Agents land somewhere in their reach sets: see the neighbourhood.", figures
         )
     if bound is None or scenario.last_change_of_targets >= scenario.steps > 0:
-        return Claim(*head, NOT_APPLICABLE, "Something moves from outside until the end.", figures)
+        return Claim(*CONVERGENCE, NOT_APPLICABLE, "Something moves from outside until the end.", figures)
     more = "" if bound <= scenario.steps else f" The scenario allows only {scenario.steps}."
-    return Claim(*head, HOLDS, f"At rest at its desired positions by step {bound}.{more}", figures)
+    return Claim(*CONVERGENCE, HOLDS, f"At rest at its desired positions by step {bound}.{more}", figures)
 
 
 def _tube(network: Network, around: Neighbourhood, points: bool) -> Claim:
-    head = ("neighbourhood", "Theorem 3: neighbourhood", "|r_i[t] - p_i| ≤ ρ_i (Theorem 3 with Assumptions 1 to 3)")
     if points:
-        return Claim(*head, NOT_APPLICABLE, "Agents land on points: the radius is 0, see convergence.")
+        return Claim(*NEIGHBOURHOOD, NOT_APPLICABLE, "Agents land on points: the radius is 0, see convergence.")
     followers = network.followers
     radius, proper = float(around.radii[followers].max()), int(around.proper[followers].sum())
     others = len(followers) - proper
     text = f"Within {radius:.3g} m of desired positions: {proper} radii from cells, {others} from containment."
     figures = {"largest_radius": radius, "proper_radii": proper, "containment_only": others}
-    return Claim(*head, HOLDS, text, figures)
+    return Claim(*NEIGHBOURHOOD, HOLDS, text, figures)
 
 
 def _vehicle(plan: Plan, desired: Floats, settings: Settings) -> Claim:

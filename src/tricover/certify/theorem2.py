@@ -22,13 +22,13 @@ from tricover.certify.theorem1 import Anchors
 from tricover.errors import FormationError, InputError
 from tricover.geometry.hull import convex_hull
 
-__all__ = ["Containment", "Products"]
+__all__ = ["FINITE_TIME", "Containment", "Products"]
 
 Floats = NDArray[np.float64]
 
 _C2 = ("C2", "Condition C2", "Σ_{j∈V_0} (Γ[t+T-1] ⋯ Γ[t])_{ij} ≥ η (eq:reachability)")
 _BOUND = ("theorem2", "Theorem 2: contraction", "‖Φ(t,s)‖∞ ≤ (1-η)^⌊(t-s)/T⌋ (eq:exp_contraction)")
-_FINITE = ("finite-time", "Finite time", "Φ(t,s) = 0 for t - s ≥ depth (A[t] strictly block lower triangular)")
+FINITE_TIME = ("finite-time", "Finite time", "Φ(t,s) = 0 for t - s ≥ depth (A[t] strictly block lower triangular)")
 _HULL = ("containment", "Theorem 2: containment", "lim y_F is a convex combination of the anchors (Theorem 2)")
 
 
@@ -97,7 +97,7 @@ class Products:
     def claims(self) -> list[Claim]:
         """C2, the theorem's bound, and the finite-time fact."""
         if not self.depth:
-            return [Claim(*head, NOT_APPLICABLE, "There are no followers.") for head in (_C2, _BOUND, _FINITE)]
+            return [Claim(*head, NOT_APPLICABLE, "There are no followers.") for head in (_C2, _BOUND, FINITE_TIME)]
         return [self._condition(), self._bound(), self._finite_time()]
 
     def _condition(self) -> Claim:
@@ -141,16 +141,19 @@ class Products:
         last = float(self.measured[self.depth])
         if self.sound and last == 0.0:
             text = f"What happened {counted(self.depth, 'step')} ago is forgotten, to the bit."
-            return Claim(*_FINITE, HOLDS, text, {"depth": self.depth, "norm": last})
+            return Claim(*FINITE_TIME, HOLDS, text, {"depth": self.depth, "norm": last})
         agent, start = self.culprits.get(self.depth, (-1, 0))
         fault = Fault(agent, start, last, "", f"‖Φ({start + self.depth}, {start})‖∞ is not zero")
         faults = (fault,) if agent >= 0 else ()
         text = "Some agent hears itself, through others, or one of its own layer."
-        return Claim(*_FINITE, FAILS, text, {"depth": self.depth, "norm": last}, faults)
+        return Claim(*FINITE_TIME, FAILS, text, {"depth": self.depth, "norm": last}, faults)
 
 
 class Containment:
-    """From ``depth`` steps after the anchors' arrival on, followers stand in the convex hull of the anchors."""
+    """From ``depth`` steps after the anchors' arrival on, followers stand in the convex hull of the anchors.
+
+    Or earlier, if nobody moves any more: then the same step could be repeated ``depth`` times.
+    """
 
     def __init__(self, anchors: Anchors) -> None:
         self.anchors, self.faults = anchors, Faults()
@@ -162,7 +165,9 @@ class Containment:
         if step.opens:
             self._hull = self.since = None
         arrived, time = self.anchors.arrived, step.index + 1
-        if arrived is None or self.anchors.places is None or time < arrived + step.frame.network.depth:
+        if arrived is None or self.anchors.places is None:
+            return
+        if time < arrived + step.frame.network.depth and not np.array_equal(step.before, step.after):
             return
         if self._hull is None:
             self._hull = _hull(self.anchors.places)
@@ -184,7 +189,7 @@ class Containment:
             text = f"{counted(self.faults.count, 'time')} outside, at most {self.faults.worst:.3g} m."
             return [Claim(*_HULL, FAILS, text, figures, tuple(self.faults.first))]
         if self.since is None:
-            text = "The log ends before depth steps with standing anchors, or they stand on one line."
+            text = "The log ends before depth steps with standing anchors, or these stand on one line."
             return [Claim(*_HULL, NOT_APPLICABLE, text, figures)]
         return [Claim(*_HULL, HOLDS, f"All followers in the hull of the anchors from step {self.since} on.", figures)]
 

@@ -16,18 +16,31 @@ from numpy.typing import NDArray
 from tricover.certify.certificate import FAILS, HOLDS, NOT_APPLICABLE, Claim, Fault, Layer, Neighbourhood, counted
 from tricover.certify.check import Step
 from tricover.certify.faults import Faults
-from tricover.certify.log import ROUNDING, Log
+from tricover.certify.log import ROUNDING, Log, Settings
 from tricover.certify.radii import neighbourhood
 from tricover.certify.theorem1 import Anchors
 from tricover.goals import desired_configuration
+from tricover.network import Network
 from tricover.targets import Targets
 
-__all__ = ["Convergence", "steps_per_layer"]
+__all__ = [
+    "CONVERGENCE",
+    "NEIGHBOURHOOD",
+    "Convergence",
+    "desired_positions",
+    "lands_on_points",
+    "steps_per_layer",
+]
 
 Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
-_SETTLING = ("theorem3", "Theorem 3: convergence", "r_i[t] → p_i, layer by layer (Theorem 3, eq. zl)")
-_TUBE = ("neighbourhood", "Theorem 3: neighbourhood", "|r_i[t] - p_i| ≤ ρ_i (Theorem 3 with Assumptions 1 to 3)")
+CONVERGENCE = ("theorem3", "Theorem 3: convergence", "r_i[t] → p_i, layer by layer (Theorem 3, eq. zl)")
+NEIGHBOURHOOD = (
+    "neighbourhood",
+    "Theorem 3: neighbourhood",
+    "|r_i[t] - p_i| ≤ ρ_i (Theorem 3 with Assumptions 1 to 3)",
+)
 
 
 def steps_per_layer(motion: str, resolution: int) -> int:
@@ -50,12 +63,7 @@ class Convergence:
         self.restless = np.full(self.last.network.depth + 1, -1)
         self.distance = np.full(self.last.network.depth + 1, np.nan)
         self.faults = Faults()
-
-    @property
-    def lands_on_points(self) -> bool:
-        """Whether all followers land on the middle of their reach sets, or reach sets are points."""
-        followers, settings = self.last.network.followers, self.log.settings
-        return bool((self.log.ideal if settings.motion == "reach" else self.log.exact)[followers].all())
+        self.points = lands_on_points(self.last.network, log.settings, log.exact, log.ideal)
 
     @property
     def rest(self) -> int | None:
@@ -121,13 +129,13 @@ class Convergence:
         if self.why_not is None and self.rest is None:
             self.why_not = "the anchors never came to rest."
         if self.why_not is not None:
-            return [Claim(*head, NOT_APPLICABLE, f"Not known: {self.why_not}") for head in (_SETTLING, _TUBE)]
+            return [Claim(*head, NOT_APPLICABLE, f"Not known: {self.why_not}") for head in (CONVERGENCE, NEIGHBOURHOOD)]
         return [self._settling(), self._tube()]
 
     def _settling(self) -> Claim:
-        if not self.lands_on_points:
+        if not self.points:
             return Claim(
-                *_SETTLING, NOT_APPLICABLE, "Agents land somewhere in their reach sets: see the neighbourhood."
+                *CONVERGENCE, NOT_APPLICABLE, "Agents land somewhere in their reach sets: see the neighbourhood."
             )
         followers = self.layers[1:]
         late = [row for row in followers if _overdue(row, self.log.steps)]
@@ -141,18 +149,18 @@ class Convergence:
             reason = f"layer {row.index} was not at rest by its bound, step {row.bound}"
             fault = Fault(agent, (row.settled or self.log.steps + 1) - 1, distance, "m", reason)
             return Claim(
-                *_SETTLING, FAILS, f"{counted(len(late), 'layer')} settled late or not at all.", figures, (fault,)
+                *CONVERGENCE, FAILS, f"{counted(len(late), 'layer')} settled late or not at all.", figures, (fault,)
             )
         if settled is None:
             text = f"The log ends at step {self.log.steps}, before the bound of {bound}, and is not settled."
-            return Claim(*_SETTLING, NOT_APPLICABLE, text, figures)
+            return Claim(*CONVERGENCE, NOT_APPLICABLE, text, figures)
         text = f"Settled at step {settled}; the bound is {bound}."
-        return Claim(*_SETTLING, HOLDS, text, figures)
+        return Claim(*CONVERGENCE, HOLDS, text, figures)
 
     def _tube(self) -> Claim:
         assert self.neighbourhood is not None
-        if self.lands_on_points:
-            return Claim(*_TUBE, NOT_APPLICABLE, "Agents land on points: the radius is 0, see convergence.")
+        if self.points:
+            return Claim(*NEIGHBOURHOOD, NOT_APPLICABLE, "Agents land on points: the radius is 0, see convergence.")
         followers = self.last.network.followers
         proper = int(self.neighbourhood.proper[followers].sum())
         measured = float(np.nanmax(self.distance, initial=0.0))
@@ -168,14 +176,16 @@ class Convergence:
         }
         if self.faults.count:
             text = f"{counted(self.faults.count, 'time')} outside, at most {self.faults.worst:.3g} m."
-            return Claim(*_TUBE, FAILS, text, figures, tuple(self.faults.first))
+            return Claim(*NEIGHBOURHOOD, FAILS, text, figures, tuple(self.faults.first))
         if not seen:
-            return Claim(*_TUBE, NOT_APPLICABLE, f"The log ends at step {self.log.steps}, before any bound.", figures)
+            return Claim(
+                *NEIGHBOURHOOD, NOT_APPLICABLE, f"The log ends at step {self.log.steps}, before any bound.", figures
+            )
         text = (
             f"At most {measured:.3g} m from desired positions; the largest radius is {radius:.3g} m. {proper} radii "
             f"follow from cells, {len(followers) - proper} from containment."
         )
-        return Claim(*_TUBE, HOLDS, text, figures)
+        return Claim(*NEIGHBOURHOOD, HOLDS, text, figures)
 
 
 def _overdue(row: Layer, steps: int) -> bool:
@@ -196,15 +206,21 @@ def _why_not(log: Log) -> str | None:
 
 
 def _desired(log: Log) -> Floats:
-    """p_i (N, 2) in the log's own mode."""
-    last, settings = log.stretches[-1], log.settings
-    places = last.places
-    if places is None:
-        arrived = last.arrived or last.start
-        places = log.read(arrived, arrived + 1)[0][last.network.anchors]
+    """p_i (N, 2) in the log's own mode; agents that never were in a network at the origin."""
+    last = log.stretches[-1]
+    arrived = last.arrived or last.start
+    places = log.read(arrived, arrived + 1)[0][last.network.anchors] if last.places is None else last.places
+    found = desired_positions(last.network, log.targets, places, log.settings)
+    return np.concatenate([found, np.zeros((log.agents - len(found), 2))])
+
+
+def desired_positions(network: Network, targets: Targets | None, places: Floats, settings: Settings) -> Floats:
+    """p_i (N, 2): goal points for the motion ``reach``, centres of goal cells for ``walk``."""
     resolution = settings.resolution if settings.motion == "walk" else None
-    targets = log.targets or Targets([[0.0, 0.0]])
-    found = desired_configuration(last.network, targets, places, settings.goal or "centroid", resolution)
-    desired = np.zeros((log.agents, 2))
-    desired[: len(found)] = found
-    return desired
+    seen = targets or Targets([[0.0, 0.0]])  # the goal ``reference`` looks at none
+    return desired_configuration(network, seen, places, settings.goal or "centroid", resolution)
+
+
+def lands_on_points(network: Network, settings: Settings, exact: Flags, ideal: Flags) -> bool:
+    """Whether all followers land on the middle of their reach sets, or reach sets are points."""
+    return bool((ideal if settings.motion == "reach" else exact)[network.followers].all())
