@@ -3,6 +3,7 @@
 import json
 import sys
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import zarr
@@ -102,6 +103,7 @@ def test_constants(folder):
 def test_figures(folder, figure, tmp_path):
     path = tmp_path / "figure.png"
     result = run(folder / "run", "--figure", figure, "--plot", path, "--agent", 3)
+    plt.close("all")
     assert path.read_bytes().startswith(b"\x89PNG")
     assert f"Wrote {path}" in result.stderr
 

@@ -13,6 +13,7 @@ from tricover.plot import plot_contraction, plot_settling, plot_transition, plot
 
 @pytest.fixture(autouse=True)
 def _close():
+    plt.close("all")  # what the tests of commands have left open
     yield
     plt.close("all")
 
