@@ -104,3 +104,10 @@ def test_tolerance_stops_early():
 def test_bad_input_is_named(agents, options, message):
     with pytest.raises(InputError, match=message):
         tc.lloyd(agents, tc.Targets([[0, 0]]), **options)
+
+
+def test_a_result_stands_for_its_positions():
+    targets = tc.Targets(np.random.default_rng(2).random((50, 2)))
+    result = tc.lloyd(np.random.default_rng(3).random((5, 2)), targets, 3)
+    assert np.array_equal(np.asarray(result), result.positions)
+    assert tc.coverage_cost(result, targets) == pytest.approx(result.cost, rel=1e-12)

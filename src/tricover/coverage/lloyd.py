@@ -8,9 +8,10 @@ where they are. It needs what our agents do not have: everybody's position, for 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from tricover.coverage.metrics import assign, present_targets
 from tricover.errors import InputError, listed
@@ -24,7 +25,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LloydResult:
-    """Final positions (N, 2), and the cost of the team at the start and after each iteration (iterations + 1,)."""
+    """Final positions (N, 2), and the cost of the team at the start and after each iteration (iterations + 1,).
+
+    Where an array is wanted, it stands for its positions.
+    """
 
     positions: Floats
     costs: Floats
@@ -39,6 +43,9 @@ class LloydResult:
     def cost(self) -> float:
         """Coverage cost of the final positions."""
         return float(self.costs[-1])
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.positions, dtype=dtype, copy=copy)
 
     def __repr__(self) -> str:
         state = "converged" if self.converged else "stopped"
