@@ -7,7 +7,7 @@ positions a_i.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,7 @@ __all__ = ["Network", "NeuralLayer", "build_network"]
 Indices = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NeuralLayer:
     """One layer of the network read as a feed-forward neural network.
 
@@ -41,7 +41,7 @@ class NeuralLayer:
     index: int
     neurons: Indices
     new: Indices
-    _in_neighbors: NDArray[np.int32]
+    _in_neighbors: NDArray[np.int32] = field(repr=False)
 
     def inputs(self, agent: int) -> Indices:
         """I(i, l): the neurons of the layer before that feed agent i: N(i) if it is new, else itself."""
@@ -98,10 +98,11 @@ class Network:
 
     def __repr__(self) -> str:
         rule = self.mentee if isinstance(self.mentee, str) else getattr(self.mentee, "__name__", "own rule")
+        layers = "1 layer" if self.depth == 1 else f"{self.depth} layers"
         lost = f", {self.lost.size} lost" if self.lost.size else ""
         return (
             f"<Network of {len(self)} agents in {self.reference.shape[1]}-D: {len(self.boundary)} boundary, core "
-            f"{self.core}, {len(self.followers)} followers in {self.depth} layers, {rule}{lost}>"
+            f"{self.core}, {len(self.followers)} followers in {layers}, {rule}{lost}>"
         )
 
     def _repr_html_(self) -> str:
@@ -210,7 +211,7 @@ def build_network(
 
     >>> network = build_network([[0, 0], [4, 0], [4, 4], [0, 4], [2, 2], [1, 2], [3, 2.5]])
     >>> network
-    <Network of 7 agents in 2-D: 4 boundary, core 4, 2 followers in 1 layers, fermat>
+    <Network of 7 agents in 2-D: 4 boundary, core 4, 2 followers in 1 layer, fermat>
     >>> network.in_neighbors[5].tolist()
     [3, 0, 4]
     """
