@@ -36,9 +36,11 @@ def main() -> None:
         control = scenario.control.model_copy(update={"motion": motion})
         run = tc.simulate(scenario.model_copy(update={"control": control}))
         error = abs(run.positions[-1] - run.desired).max()
+        verdict = "holds" if tc.certify(run).holds else "does not hold"
         print(
-            f"  {motion}: settled at step {run.settled_at}, guaranteed by {bound}; {error:g} m from desired positions"
+            f"  {motion}: settled at step {run.settled_at}, guaranteed by {bound}, {error:g} m from its desired place"
         )
+        print(f"    its certificate {verdict}")
 
 
 if __name__ == "__main__":
