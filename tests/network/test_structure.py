@@ -43,26 +43,25 @@ def check_network(network, points):
         assert min(oracle.weights(exact[agent], cell)) >= 0
 
 
-@MANY
-@given(points=formations(most=14), rule=st.sampled_from(["fermat", "balanced"]))
-def test_agrees_with_the_oracle_in_the_plane(points, rule):
+def check_against_oracle(points, rule):
     network = build(points, mentee=rule)
     check_network(network, points)
     exact = oracle.as_fractions(points)
     expected = oracle.layers_below(exact, fan_of(network), rule, [True] * len(points))
     found = {i: (int(network.layer[i]), tuple(network.in_neighbors[i].tolist())) for i in network.followers.tolist()}
     assert found == expected
+
+
+@MANY
+@given(points=formations(most=14), rule=st.sampled_from(["fermat", "balanced"]))
+def test_agrees_with_the_oracle_in_the_plane(points, rule):
+    check_against_oracle(points, rule)
 
 
 @settings(MANY, max_examples=150)
 @given(points=formations(n=3, most=14), rule=st.sampled_from(["fermat", "balanced"]))
 def test_agrees_with_the_oracle_in_space(points, rule):
-    network = build(points, mentee=rule)
-    check_network(network, points)
-    exact = oracle.as_fractions(points)
-    expected = oracle.layers_below(exact, fan_of(network), rule, [True] * len(points))
-    found = {i: (int(network.layer[i]), tuple(network.in_neighbors[i].tolist())) for i in network.followers.tolist()}
-    assert found == expected
+    check_against_oracle(points, rule)
 
 
 @settings(MANY, max_examples=200)

@@ -17,20 +17,11 @@ A single point is a reach set with three equal corners.
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.geometry import CellGrid
+from tricover.geometry import CellGrid, combine
 
-__all__ = ["combined", "in_cells", "inset", "points_as_sets"]
+__all__ = ["in_cells", "inset", "points_as_sets"]
 
 Floats = NDArray[np.float64]
-
-
-def combined(weights: Floats, triangles: Floats) -> Floats:
-    """Points Σ_k weights_k · corner_k for weights (…, 3) and triangles (…, 3, 2).
-
-    Three products and two sums in a fixed order: a row's bits do not depend on the batch around it.
-    """
-    parts = weights[..., None] * triangles
-    return np.asarray((parts[..., 0, :] + parts[..., 1, :]) + parts[..., 2, :])
 
 
 def inset(triangles: Floats, margin: float) -> Floats:
@@ -45,7 +36,7 @@ def inset(triangles: Floats, margin: float) -> Floats:
 
 def in_cells(cells: NDArray[np.int64], triangles: Floats, grid: CellGrid, margin: float) -> Floats:
     """Reach sets (agents, 3, 2) within cells (agents,) of triangles (agents, 3, 2)."""
-    corners = combined(grid.corners(cells), triangles[:, None])
+    corners = combine(grid.corners(cells), triangles[:, None])
     return inset(corners, margin)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tricover.errors import InputError, listed
 
-__all__ = ["barycentric", "flat", "volumes"]
+__all__ = ["barycentric", "combine", "flat", "volumes"]
 
 Floats = NDArray[np.float64]
 
@@ -74,3 +74,18 @@ def barycentric(points: ArrayLike, simplices: ArrayLike) -> Floats:
         parts[..., -1] = np.where(far, whole - parts[..., :-1].sum(axis=-1), parts[..., -1])
         total = np.where(far, whole, total)
     return np.asarray(parts / total[..., None])
+
+
+def combine(weights: Floats, simplices: Floats) -> Floats:
+    """Points Σ_k weights_k · corner_k (…, n) for weights (…, n+1) and simplices (…, n+1, n): ``barycentric`` undone.
+
+    Sums go corner by corner, so that a row's bits do not depend on the batch around it.
+
+    >>> combine(np.array([0.5, 0.25, 0.25]), np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]])).tolist()
+    [1.0, 1.0]
+    """
+    parts = weights[..., None] * simplices
+    total = parts[..., 0, :]
+    for k in range(1, parts.shape[-2]):
+        total = total + parts[..., k, :]
+    return np.asarray(total)

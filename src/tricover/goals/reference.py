@@ -9,8 +9,8 @@ depend on the run, hence the team moves as one affine image of the reference whe
 
 import numpy as np
 
-from tricover.geometry import barycentric, flat
-from tricover.goals.rules import Floats, Ints, LocalGoal
+from tricover.geometry import combine, flat
+from tricover.goals.rules import Floats, Ints, LocalGoal, inner_weights
 from tricover.network import Network
 from tricover.targets import Targets
 
@@ -28,8 +28,7 @@ def reference_weights(network: Network) -> Floats:
     weights[followers] = 1 / 3
     proper = ~flat(triangles)
     agents = followers[proper]
-    inner = np.maximum(barycentric(network.reference[agents], triangles[proper]), 0.0)
-    weights[agents] = inner / inner.sum(axis=1, keepdims=True)
+    weights[agents] = inner_weights(network.reference[agents], triangles[proper])
     return weights
 
 
@@ -38,6 +37,6 @@ def reference(network: Network) -> LocalGoal:
     weights = reference_weights(network)
 
     def local_goal(agents: Ints, triangles: Floats, targets: Targets) -> Floats:
-        return np.asarray((weights[agents][:, :, None] * triangles).sum(axis=1))
+        return combine(weights[agents], triangles)
 
     return local_goal

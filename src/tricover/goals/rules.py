@@ -29,11 +29,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.errors import InputError, listed
-from tricover.geometry import OUTSIDE, CellGrid, barycentric, flat, volumes
+from tricover.geometry import OUTSIDE, CellGrid, barycentric, combine, flat, volumes
 from tricover.network import Network
 from tricover.targets import Targets
 
-__all__ = ["RULES", "GoalRule", "LocalGoal", "cell_points", "goal_cells", "prepare"]
+__all__ = ["RULES", "GoalRule", "LocalGoal", "cell_points", "goal_cells", "inner_weights", "prepare"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -93,14 +93,10 @@ def _distance_outside(points: Floats, triangles: Floats) -> Floats:
     return np.asarray(np.maximum(beyond_side, beyond_box))
 
 
-def _inner(points: Floats, triangles: Floats) -> Floats:
-    """Barycentric coordinates of goal points, with what rounding put below zero cut off."""
+def inner_weights(points: Floats, triangles: Floats) -> Floats:
+    """Barycentric coordinates (A, 3) of points in their triangles, with what rounding put below zero cut off."""
     weights = np.maximum(barycentric(points, triangles), 0.0)
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
-
-
-def _combined(weights: Floats, triangles: Floats) -> Floats:
-    return np.asarray((weights[..., None] * triangles).sum(axis=-2))
 
 
 def goal_cells(points: Floats, triangles: Floats, grid: CellGrid) -> Ints:
@@ -108,11 +104,11 @@ def goal_cells(points: Floats, triangles: Floats, grid: CellGrid) -> Ints:
     cells = np.full(len(points), OUTSIDE, np.int64)
     proper = np.flatnonzero(~flat(triangles))
     if proper.size:
-        cells[proper] = grid.locate(_inner(points[proper], triangles[proper]))
+        cells[proper] = grid.locate(inner_weights(points[proper], triangles[proper]))
     return cells
 
 
 def cell_points(cells: Ints, triangles: Floats, grid: CellGrid) -> Floats:
     """Centres (A, 2) of cells (A,) in triangles (A, 3, 2); the mean of the corners for cell -1."""
     weights = np.where(cells[:, None] < 0, 1 / 3, grid.weights[np.maximum(cells, 0)])
-    return _combined(weights, triangles)
+    return combine(weights, triangles)

@@ -21,7 +21,7 @@ see ``_kernels``. Wind is steady; ``gust`` adds, anew for each step, a wind unif
 
 from dataclasses import dataclass
 from math import ceil, pi, tan
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,7 +33,18 @@ from tricover.vehicles.airframes import airframe
 from tricover.vehicles.limits import require_at_least_zero, require_positive, require_vector
 from tricover.vehicles.protocol import Floats, goal_points, placed, ready
 
-__all__ = ["Quadrotor", "flown", "hovering", "winds"]
+__all__ = ["Quadrotor", "check_flight", "flown", "hovering", "winds"]
+
+
+def check_flight(vehicle: Any) -> None:
+    """Check the settings that all flying vehicles share, and keep the wind as two floats."""
+    airframe(vehicle.airframe)
+    require_positive(vehicle.kind, "m", altitude=vehicle.altitude)
+    require_positive(vehicle.kind, "m/s", max_speed=vehicle.max_speed)
+    require_positive(vehicle.kind, "m/s²", max_acceleration=vehicle.max_acceleration)
+    require_positive(vehicle.kind, "s", control_period=vehicle.control_period)
+    require_vector(vehicle.kind, "m/s", wind=vehicle.wind)
+    object.__setattr__(vehicle, "wind", tuple(map(float, vehicle.wind)))
 
 
 @dataclass(frozen=True)
@@ -54,18 +65,12 @@ class Quadrotor:
     state_size: ClassVar[int] = SIZE
 
     def __post_init__(self) -> None:
-        airframe(self.airframe)
-        require_positive(self.kind, "m", altitude=self.altitude)
-        require_positive(self.kind, "m/s", max_speed=self.max_speed)
-        require_positive(self.kind, "m/s²", max_acceleration=self.max_acceleration)
-        require_positive(self.kind, "s", control_period=self.control_period)
+        check_flight(self)
         require_positive(self.kind, "rad", max_tilt=self.max_tilt)
-        require_vector(self.kind, "m/s", wind=self.wind)
         require_at_least_zero(self.kind, "m/s", gust=self.gust)
         require_at_least_zero(self.kind, "1/s³", integral_gain=self.integral_gain)
         if self.max_tilt > 1 or self.control_period > 0.01:
             raise InputError(f"vehicle {self.kind!r}: max_tilt must be at most 1 rad and control_period at most 0.01 s")
-        object.__setattr__(self, "wind", tuple(map(float, self.wind)))
 
     @property
     def pilot(self) -> Pilot:

@@ -16,10 +16,8 @@ from numpy.typing import ArrayLike
 
 from tricover.errors import LostControlError, MissingExtraError
 from tricover.vehicles._kernels import minimum_jerk, plan
-from tricover.vehicles.airframes import airframe
-from tricover.vehicles.limits import require_positive, require_vector
 from tricover.vehicles.protocol import Floats, goal_points, ready
-from tricover.vehicles.quadrotor import Quadrotor, flown, hovering
+from tricover.vehicles.quadrotor import Quadrotor, check_flight, flown, hovering
 
 __all__ = ["RotorPy"]
 
@@ -55,13 +53,7 @@ class RotorPy:
     state_size: ClassVar[int] = 17
 
     def __post_init__(self) -> None:
-        airframe(self.airframe)
-        require_positive(self.kind, "m", altitude=self.altitude)
-        require_positive(self.kind, "m/s", max_speed=self.max_speed)
-        require_positive(self.kind, "m/s²", max_acceleration=self.max_acceleration)
-        require_positive(self.kind, "s", control_period=self.control_period)
-        require_vector(self.kind, "m/s", wind=self.wind)
-        object.__setattr__(self, "wind", tuple(map(float, self.wind)))
+        check_flight(self)
         _library(self.airframe)
 
     def initial_state(self, positions: ArrayLike) -> Floats:
