@@ -1,19 +1,14 @@
 """``tricover run``: run a scenario."""
 
 import json
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from tricover.cli.console import AsJson, Quiet, announce_compilation, new_table, note, show
+from tricover.cli.subject import step_bar
 from tricover.errors import InputError
-
-if TYPE_CHECKING:
-    from tricover.simulation import Progress
 
 __all__ = ["run"]
 
@@ -40,7 +35,7 @@ def run(
         announce_compilation()
     from tricover.simulation import Scenario, simulate
 
-    with _progress_bar(wanted=not quiet and not as_json) as progress:
+    with step_bar(wanted=not quiet and not as_json) as progress:
         result = simulate(Scenario.load(scenario), output, resume=resume, progress=progress)
     facts = {**result.summary(), "store": None if output is None else str(output)}
     if as_json:
@@ -71,25 +66,3 @@ def _show(facts: dict[str, Any]) -> None:
     for name, value in rows.items():
         table.add_row(name, value)
     show(table)
-
-
-@contextmanager
-def _progress_bar(wanted: bool) -> Iterator[Callable[["Progress"], None] | None]:
-    """Where there is a terminal: step, layers settled, largest error, time left."""
-    if not wanted or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    told = TextColumn("layers {task.fields[layers]}  error {task.fields[error]}")
-    columns = (TextColumn("step"), MofNCompleteColumn(), BarColumn(), told, TimeRemainingColumn())
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("run", total=None, layers="", error="")
-
-        def update(now: "Progress") -> None:
-            layers, error = f"{now.layers}/{now.depth + 1}", f"{now.largest_error:.3g} m"
-            bar.update(task, completed=now.step, total=now.steps, layers=layers, error=error)
-
-        yield update
