@@ -1,0 +1,1 @@
+"""The paper's study: its settings, which come with the package."""
