@@ -2,10 +2,14 @@
 
 from tricover.plot.certificate import plot_contraction, plot_settling, plot_transition, plot_tube
 from tricover.plot.compare import plot_comparison
+from tricover.plot.coverage import plot_coverage, plot_voronoi
 from tricover.plot.decomposition import plot_cells
-from tricover.plot.formation import plot_network
+from tricover.plot.formation import plot_desired, plot_network
 from tricover.plot.layers import plot_layers
 from tricover.plot.mdp import plot_solution, plot_states, plot_weights
+from tricover.plot.motion import plot_coordinates, plot_portrait
+from tricover.plot.paths import plot_paths
+from tricover.plot.story import plot_story
 from tricover.plot.style import COLUMN, PAGE, figure_style, save_figure
 
 __all__ = [
@@ -15,13 +19,20 @@ __all__ = [
     "plot_cells",
     "plot_comparison",
     "plot_contraction",
+    "plot_coordinates",
+    "plot_coverage",
+    "plot_desired",
     "plot_layers",
     "plot_network",
+    "plot_paths",
+    "plot_portrait",
     "plot_settling",
     "plot_solution",
     "plot_states",
+    "plot_story",
     "plot_transition",
     "plot_tube",
+    "plot_voronoi",
     "plot_weights",
     "save_figure",
 ]

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from tricover.errors import InputError
 from tricover.network import Network
-from tricover.plot.style import INK, ROLES, layer_colours
+from tricover.plot.style import GROUND, INK, ROLES, layer_colours
+from tricover.targets import Targets
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +25,7 @@ __all__ = [
     "draw_agents",
     "draw_labels",
     "draw_lines",
+    "draw_targets",
     "key_to_layers",
     "key_to_roles",
     "label_texts",
@@ -84,8 +86,20 @@ def draw_lines(ax: "Axes", segments: Floats, colours: Any, width: Any, **looks: 
     return lines
 
 
-def draw_agents(ax: "Axes", network: Network, places: Floats, area: float, only: Indices | None = None) -> None:
-    """One scatter per role at ``places`` (N, n), agents in the colour of their layer; ``only`` some if given."""
+def draw_targets(ax: "Axes", targets: Targets) -> None:
+    """Targets as small dots on the ground, under everything else; those without weight are not there."""
+    shown = targets.points if targets.weights is None else targets.points[targets.weights > 0]
+    looks: dict[str, Any] = {"c": GROUND, "linewidths": 0, "zorder": 0.5, "rasterized": len(shown) > MOST_VECTORS}
+    ax.scatter(shown[:, 0], shown[:, 1], s=float(np.clip(2000 / max(len(shown), 1), 0.6, 5.0)), **looks)
+
+
+def draw_agents(
+    ax: "Axes", network: Network, places: Floats, area: float, only: Indices | None = None, hollow: bool = False
+) -> None:
+    """One scatter per role at ``places`` (N, n), agents in the colour of their layer; ``only`` some if given.
+
+    ``hollow`` markers show where agents once were.
+    """
     colours = layer_colours(network.depth)
     scatter: Any = ax.scatter  # takes two coordinates or three
     for name, agents in agents_by_role(network).items():
@@ -100,9 +114,14 @@ def draw_agents(ax: "Axes", network: Network, places: Floats, area: float, only:
             "zorder": 3,
             "rasterized": len(shown) > MOST_VECTORS,
             **({} if name == "lost" else {"edgecolors": "white"}),
+            **(_hollow(role.colour or colours[network.layer[shown]], area) if hollow else {}),
             **({"depthshade": False} if places.shape[1] == 3 else {}),
         }
         scatter(*places[shown].T, **looks)
+
+
+def _hollow(edges: Any, area: float) -> dict[str, Any]:
+    return {"c": None, "facecolors": "white", "edgecolors": edges, "linewidths": 0.6 if area > 4 else 0.3, "zorder": 2}
 
 
 def draw_labels(ax: "Axes", network: Network, places: Floats, texts: list[str], area: float, agents: Indices) -> None:

@@ -6,11 +6,10 @@ import numpy as np
 
 from tricover.errors import InputError
 from tricover.network import Network
-from tricover.plot.style import COLUMN, FAINT, figure_style, layer_colours, new_axes
+from tricover.plot.style import COLUMN, FAINT, figure_style, layer_colours, new_axes, whole_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from scipy.sparse import csr_array
 
     from tricover.certify import Certificate, Log
@@ -36,7 +35,7 @@ def plot_contraction(certificate: "Certificate", ax: "Axes | None" = None) -> "A
         ax.step(lags, bound, where="post", color=_BOUND, label=label)
         ax.plot(lags, measured, "o-", color=_MEASURED, markersize=3, clip_on=False, label="measured, the largest")
         ax.set(xlabel="lag $t - s$, steps", ylabel=r"$\|\Phi(t, s)\|_\infty$", ylim=(0, 1.05), xlim=(0, lags[-1]))
-        _whole_numbers(ax.xaxis)
+        whole_numbers(ax.xaxis)
         ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, borderaxespad=0.2)
     return ax
 
@@ -53,7 +52,7 @@ def plot_settling(certificate: "Certificate", ax: "Axes | None" = None) -> "Axes
         if settled:
             ax.plot(*np.transpose(settled), "o", color=_MEASURED, markersize=4, clip_on=False, label="settled")
         ax.set(xlabel="layer", ylabel="step", ylim=(0, None))
-        _whole_numbers(ax.xaxis, ax.yaxis)
+        whole_numbers(ax.xaxis, ax.yaxis)
         ax.legend(loc="upper left")
     return ax
 
@@ -111,10 +110,3 @@ def plot_tube(certificate: "Certificate", log: "Log", agent: int, ax: "Axes | No
         ax.set(xlabel="step", ylabel="distance from desired, m", xlim=(0, max(log.steps, 1)), ylim=(0, None))
         ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, borderaxespad=0.2)
     return ax
-
-
-def _whole_numbers(*axes: "Axis") -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    for axis in axes:
-        axis.set_major_locator(MaxNLocator(integer=True))

@@ -1,4 +1,8 @@
-"""The formation and its links: every follower and the n+1 agents it listens to (the paper's initial formation)."""
+"""The formation and its links: every follower and the n+1 agents it listens to.
+
+``plot_network`` draws the reference formation (the paper's initial formation), ``plot_desired`` where a run should
+settle, with the targets (the paper's desired formation).
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -13,6 +17,7 @@ from tricover.plot.agents import (
     draw_agents,
     draw_labels,
     draw_lines,
+    draw_targets,
     key_to_layers,
     key_to_roles,
     label_texts,
@@ -20,11 +25,14 @@ from tricover.plot.agents import (
     marker_area,
 )
 from tricover.plot.style import FAINT, figure_style, layer_colours, new_axes
+from tricover.simulation import Run
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_network"]
+__all__ = ["plot_desired", "plot_network"]
+
+Floats = NDArray[np.float64]
 
 
 def plot_network(
@@ -38,46 +46,65 @@ def plot_network(
         labels: None: agents' numbers where they fit, in the plane; False: none; or a text for each agent.
         key: whether to explain colours and markers.
     """
-    places = network.reference
-    space = places.shape[1] == 3
+    space = network.reference.shape[1] == 3
     if ax is not None and (ax.name == "3d") != space:
-        raise InputError(f"this network is in {places.shape[1]}-D and the axes are not")
-    texts = label_texts(network, labels, most=0 if space else MOST_DETAILED)
-    area = marker_area(len(network), bool(texts))
+        raise InputError(f"this network is in {network.reference.shape[1]}-D and the axes are not")
     with figure_style():
         ax = ax or (new_axes(projection="3d") if space else new_axes(height=3.9))
-        if space:
-            ax.computed_zorder = False  # type: ignore[attr-defined]  # agents on top of their links
-        else:
-            ax.fill(*places[network.boundary].T, facecolor="none", edgecolor=FAINT, linewidth=0.6, linestyle="--")
-        _draw_links(ax, network)
-        draw_agents(ax, network, places, area)
-        draw_labels(ax, network, places, texts, area, np.flatnonzero(network.layer >= 0))
-        ax.set_aspect("equal")
+        _draw_formation(ax, network, network.reference, labels, key)
         ax.set(xlabel="x", ylabel="y", **({"zlabel": "z"} if space else {}))
-        if key:
-            key_to_layers(ax, network)
-            key_to_roles(ax, network)
     return ax
 
 
-def _draw_links(ax: "Axes", network: Network) -> None:
+def plot_desired(
+    run: Run, ax: "Axes | None" = None, *, labels: Sequence[object] | bool | None = None, key: bool = True
+) -> "Axes":
+    """Draw the desired formation of a run with its links, over the targets; arguments as in ``plot_network``."""
+    with figure_style():
+        ax = ax or new_axes(height=3.9)
+        draw_targets(ax, run.targets)
+        _draw_formation(ax, run.network, run.desired, labels, key)
+        ax.set(xlabel="x, m", ylabel="y, m")
+    return ax
+
+
+def _draw_formation(
+    ax: "Axes", network: Network, places: Floats, labels: Sequence[object] | bool | None, key: bool
+) -> None:
+    """Agents at ``places`` (N, n) with their links."""
+    space = places.shape[1] == 3
+    texts = label_texts(network, labels, most=0 if space else MOST_DETAILED)
+    area = marker_area(len(network), bool(texts))
+    if space:
+        ax.computed_zorder = False  # type: ignore[attr-defined]  # agents on top of their links
+    else:
+        ax.fill(*places[network.boundary].T, facecolor="none", edgecolor=FAINT, linewidth=0.6, linestyle="--")
+    _draw_links(ax, network, places)
+    draw_agents(ax, network, places, area)
+    draw_labels(ax, network, places, texts, area, np.flatnonzero(network.layer >= 0))
+    ax.set_aspect("equal")
+    if key:
+        key_to_layers(ax, network)
+        key_to_roles(ax, network)
+
+
+def _draw_links(ax: "Axes", network: Network, places: Floats) -> None:
     """All links, the early ones on top and wider: they are few, and everything hangs on them."""
     agents = np.concatenate(network.layers[:0:-1]) if network.depth else network.followers
     pairs = links(network, agents)
     layer = network.layer[pairs[:, 1]]
     widest = np.clip(60 / len(network), 0.35, 1.1)
     width = widest * (1.0 - 0.6 * (layer - 1) / network.depth)
-    draw_lines(ax, network.reference[pairs], layer_colours(network.depth)[layer], width, alpha=0.75)
-    if len(network) <= MOST_DETAILED and network.reference.shape[1] == 2:
-        _draw_arrows(ax, network, pairs)
+    draw_lines(ax, places[pairs], layer_colours(network.depth)[layer], width, alpha=0.75)
+    if len(network) <= MOST_DETAILED and places.shape[1] == 2:
+        _draw_arrows(ax, network, places, pairs)
 
 
-def _draw_arrows(ax: "Axes", network: Network, pairs: NDArray[np.int64]) -> None:
+def _draw_arrows(ax: "Axes", network: Network, places: Floats, pairs: NDArray[np.int64]) -> None:
     """A small head on each link, past its middle, that points to the follower."""
-    tails, heads = network.reference[pairs[:, 0]], network.reference[pairs[:, 1]]
+    tails, heads = places[pairs[:, 0]], places[pairs[:, 1]]
     way = heads - tails
-    way /= np.linalg.norm(way, axis=1, keepdims=True)
+    way /= np.maximum(np.linalg.norm(way, axis=1, keepdims=True), np.finfo(np.float64).tiny)
     ax.quiver(
         *(0.42 * tails + 0.58 * heads).T,
         *way.T,

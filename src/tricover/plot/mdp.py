@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
 
-__all__ = ["plot_solution", "plot_states", "plot_weights"]
+__all__ = ["HIGHLIGHT", "draw_cells", "plot_solution", "plot_states", "plot_weights"]
 
 EQUILATERAL = np.array([[0.5, np.sqrt(0.75)], [0.0, 0.0], [1.0, 0.0]])
 HIGHLIGHT = "#d55e00"
@@ -30,7 +30,7 @@ def plot_weights(grid: CellGrid, triangle: ArrayLike | None = None, ax: "Axes | 
     corners = EQUILATERAL if triangle is None else np.asarray(triangle, dtype=np.float64)
     with figure_style():
         ax = ax or new_axes(1.4 * COLUMN, 1.25 * COLUMN)
-        _draw_cells(ax, grid, corners, facecolors=["#ffffff" if up else "#ececec" for up in grid.up])
+        draw_cells(ax, grid, corners, facecolors=["#ffffff" if up else "#ececec" for up in grid.up])
         size = min(8.0, 32 / grid.resolution)
         for weights in grid.weights:
             x, y = weights @ corners
@@ -48,7 +48,7 @@ def plot_states(grid: CellGrid, triangle: ArrayLike | None = None, ax: "Axes | N
     colours = {degree: colour for _, degree, colour in KINDS} | {0: KINDS[2][2]}
     with figure_style():
         ax = ax or new_axes(COLUMN, 0.95 * COLUMN)
-        _draw_cells(ax, grid, corners, facecolors=[colours[int(degree)] for degree in grid.degrees])
+        draw_cells(ax, grid, corners, facecolors=[colours[int(degree)] for degree in grid.degrees])
         _name_corners(ax, corners)
         keys = [Patch(facecolor=colour, edgecolor=INK, linewidth=0.4, label=name) for name, _, colour in KINDS]
         ax.legend(handles=keys, loc="upper left")
@@ -62,7 +62,7 @@ def plot_solution(solution: Solution, start: int | None = None, ax: "Axes | None
     centres = grid.weights @ corners
     with figure_style():
         ax = ax or new_axes(1.5 * COLUMN, 1.15 * COLUMN)
-        cells = _draw_cells(ax, grid, corners, array=solution.value, cmap="viridis_r", linewidths=0.1)
+        cells = draw_cells(ax, grid, corners, array=solution.value, cmap="viridis_r", linewidths=0.1)
         ax.figure.colorbar(cells, ax=ax, label="value V*(s)", shrink=0.7)
         _draw_policy(ax, centres, centres[solution.policy] - centres)
         if start is not None:
@@ -74,7 +74,8 @@ def plot_solution(solution: Solution, start: int | None = None, ax: "Axes | None
     return ax
 
 
-def _draw_cells(ax: "Axes", grid: CellGrid, corners: NDArray[np.float64], **style: Any) -> "PolyCollection":
+def draw_cells(ax: "Axes", grid: CellGrid, corners: NDArray[np.float64], **style: Any) -> "PolyCollection":
+    """The cells of a triangle (3, 2) as one collection, on plain axes."""
     from matplotlib.collections import PolyCollection
 
     outlines = grid.corners(np.arange(len(grid))) @ corners

@@ -21,11 +21,13 @@ from tricover.formats import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 __all__ = [
     "COLUMN",
     "FAINT",
+    "GROUND",
     "INK",
     "PAGE",
     "ROLES",
@@ -36,10 +38,12 @@ __all__ = [
     "new_axes",
     "plain_axes",
     "save_figure",
+    "whole_numbers",
 ]
 
 COLUMN, PAGE = 3.5, 7.2  # inches
 INK, FAINT = "#1a1a1a", "#b8b8b8"
+GROUND = "#93c47d"  # targets
 _ENDINGS = (".png", ".svg", ".pdf")
 _LIGHTEST = 0.88  # of viridis: yellow beyond it is lost on white paper
 
@@ -121,6 +125,14 @@ def plain_axes(ax: "Axes") -> None:
     """Only the drawing: equal scales, no frame, no ticks."""
     ax.set_aspect("equal")
     ax.set_axis_off()
+
+
+def whole_numbers(*axes: "Axis") -> None:
+    """Ticks at whole numbers only: steps, layers."""
+    from matplotlib.ticker import MaxNLocator
+
+    for axis in axes:
+        axis.set_major_locator(MaxNLocator(integer=True))
 
 
 def check_ending(path: str | os.PathLike[str]) -> str:

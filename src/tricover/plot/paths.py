@@ -1,0 +1,64 @@
+"""Where agents went: their paths from start to end (the paper's figures of agent paths)."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tricover.errors import InputError
+from tricover.errors import agents as named
+from tricover.plot.agents import MOST_VECTORS, draw_agents, draw_targets, key_to_roles, marker_area
+from tricover.plot.style import figure_style, layer_colours, new_axes
+from tricover.simulation import Run
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["chosen_agents", "plot_paths"]
+
+
+def chosen_agents(run: Run, agents: Sequence[int] | NDArray[np.integer] | None) -> NDArray[np.int64]:
+    """The agents asked for, all if None; one that is not there is an error that names it."""
+    count = run.positions.shape[1]
+    chosen = np.arange(count) if agents is None else np.atleast_1d(np.asarray(agents, dtype=np.int64))
+    unknown = chosen[(chosen < 0) | (chosen >= count)]
+    if unknown.size:
+        raise InputError(f"there is no {named(unknown.tolist())}: agents are numbered 0 to {count - 1}")
+    return chosen
+
+
+def plot_paths(run: Run, ax: "Axes | None" = None, agents: Sequence[int] | NDArray[np.integer] | None = None) -> "Axes":
+    """Draw the paths of agents, all by default: hollow where they start, filled where they end, targets below.
+
+    Paths have the colour of the agent's layer in the last network; lost agents end in a cross.
+    """
+    from matplotlib.collections import LineCollection
+
+    chosen, network = chosen_agents(run, agents), run.network
+    area = 0.8 * marker_area(len(chosen), False)
+    trails = [_moves(run.positions[:, agent]) for agent in chosen]
+    with figure_style():
+        ax = ax or new_axes(height=3.7)
+        draw_targets(ax, run.targets)
+        lines = LineCollection(
+            trails,
+            colors=layer_colours(network.depth)[np.maximum(network.layer[chosen], 0)],
+            linewidths=float(np.clip(40 / len(chosen), 0.25, 0.9)),
+            alpha=0.8,
+            zorder=1,
+            rasterized=sum(map(len, trails)) > MOST_VECTORS,
+        )
+        ax.add_collection(lines)
+        draw_agents(ax, network, run.positions[0], 0.6 * area, only=chosen, hollow=True)
+        draw_agents(ax, network, run.positions[-1], area, only=chosen)
+        ax.set_aspect("equal")
+        ax.set(xlabel="x, m", ylabel="y, m")
+        key_to_roles(ax, network)
+    return ax
+
+
+def _moves(path: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A path (T+1, 2) without the steps at which the agent stood still."""
+    moved = np.append(True, (path[1:] != path[:-1]).any(axis=1))
+    return np.asarray(path[moved])
