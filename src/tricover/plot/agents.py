@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tricover.errors import InputError
 from tricover.network import Network
-from tricover.plot.style import GROUND, INK, ROLES, layer_colours
+from tricover.plot.style import FAINT, GROUND, INK, ROLES, layer_colours
 from tricover.targets import Targets
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ __all__ = [
     "MOST_VECTORS",
     "agents_by_role",
     "draw_agents",
+    "draw_heads",
     "draw_labels",
     "draw_lines",
     "draw_targets",
@@ -86,6 +87,26 @@ def draw_lines(ax: "Axes", segments: Floats, colours: Any, width: Any, **looks: 
     return lines
 
 
+def draw_heads(ax: "Axes", tips: Floats, ways: Floats, colours: Any) -> None:
+    """Small arrow heads at ``tips`` (K, 2) that point along ``ways`` (K, 2), all of one size."""
+    lengths = np.linalg.norm(ways, axis=1, keepdims=True)
+    ax.quiver(
+        *tips.T,
+        *(ways / np.maximum(lengths, np.finfo(np.float64).tiny)).T,
+        color=colours,
+        angles="xy",
+        pivot="tip",
+        units="inches",
+        scale=20.0,  # arrows of a twentieth of an inch, all head
+        width=0.012,
+        headwidth=3.4,
+        headlength=4.2,
+        headaxislength=4.2,
+        minlength=0,
+        zorder=2,
+    )
+
+
 def draw_targets(ax: "Axes", targets: Targets) -> None:
     """Targets as small dots on the ground, under everything else; those without weight are not there."""
     shown = targets.points if targets.weights is None else targets.points[targets.weights > 0]
@@ -94,11 +115,18 @@ def draw_targets(ax: "Axes", targets: Targets) -> None:
 
 
 def draw_agents(
-    ax: "Axes", network: Network, places: Floats, area: float, only: Indices | None = None, hollow: bool = False
+    ax: "Axes",
+    network: Network,
+    places: Floats,
+    area: float,
+    only: Indices | None = None,
+    *,
+    hollow: bool = False,
+    faint: bool = False,
 ) -> None:
     """One scatter per role at ``places`` (N, n), agents in the colour of their layer; ``only`` some if given.
 
-    ``hollow`` markers show where agents once were.
+    ``hollow`` markers show where agents once were, ``faint`` ones that it is about others.
     """
     colours = layer_colours(network.depth)
     scatter: Any = ax.scatter  # takes two coordinates or three
@@ -114,6 +142,7 @@ def draw_agents(
             "zorder": 3,
             "rasterized": len(shown) > MOST_VECTORS,
             **({} if name == "lost" else {"edgecolors": "white"}),
+            **({"c": FAINT, "zorder": 1} if faint else {}),
             **(_hollow(role.colour or colours[network.layer[shown]], area) if hollow else {}),
             **({"depthshade": False} if places.shape[1] == 3 else {}),
         }
@@ -142,16 +171,20 @@ def draw_labels(ax: "Axes", network: Network, places: Floats, texts: list[str], 
         write(*places[agent], texts[agent], **looks)
 
 
-def key_to_roles(ax: "Axes", network: Network) -> None:
-    """The markers of the roles that occur, above the axes."""
+def key_to_roles(ax: "Axes", network: Network, start: bool = False, targets: bool = False) -> None:
+    """The markers of the roles that occur, above the axes; with hollow ones for the ``start``, and ``targets``."""
     from matplotlib.lines import Line2D
 
     roles = [ROLES[name] for name, agents in agents_by_role(network).items() if agents.size]
-    handles = [
-        Line2D([], [], linestyle="", marker=role.marker, markersize=4.5, color=role.colour or _ANY, label=role.name)
-        for role in reversed(roles)
+    looks: list[dict[str, Any]] = [
+        {"marker": role.marker, "color": role.colour or _ANY, "label": role.name} for role in reversed(roles)
     ]
-    ax.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(handles), borderaxespad=0.1)
+    looks += [{"marker": "o", "color": _ANY, "markerfacecolor": "white", "label": "start"}] if start else []
+    looks += [{"marker": ".", "color": GROUND, "label": "targets"}] if targets else []
+    handles = [Line2D([], [], linestyle="", markersize=4.5, **look) for look in looks]
+    gaps: dict[str, Any] = {"columnspacing": 0.9, "handletextpad": 0.1} if len(handles) > 4 else {}
+    layout: dict[str, Any] = {"ncols": len(handles), "borderaxespad": 0.1, **gaps}
+    ax.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.5, 1.0), **layout)
 
 
 def key_to_layers(ax: "Axes", network: Network) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from tricover.errors import InputError
 from tricover.network import Network
-from tricover.plot.style import COLUMN, FAINT, figure_style, layer_colours, new_axes, whole_numbers
+from tricover.plot.style import ACTUAL, COLUMN, FAINT, WANTED, figure_style, layer_colours, new_axes, whole_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from tricover.certify import Certificate, Log
 
 __all__ = ["plot_contraction", "plot_settling", "plot_transition", "plot_tube"]
-
-_MEASURED, _BOUND = "#0072b2", "#d55e00"  # blue and vermilion, told apart by colour-blind readers and by their markers
 
 
 def plot_contraction(certificate: "Certificate", ax: "Axes | None" = None) -> "Axes":
@@ -32,8 +30,8 @@ def plot_contraction(certificate: "Certificate", ax: "Axes | None" = None) -> "A
         ax.axvspan(found.depth, lags[-1], color="#eeeeee", zorder=0, linewidth=0)
         ax.text((found.depth + lags[-1]) / 2, 1.0, r"$\Phi = 0$", fontsize=7, ha="center", va="center")
         label = rf"theorem: $\eta$ = {found.eta:.2g}, $T$ = {found.window}"
-        ax.step(lags, bound, where="post", color=_BOUND, label=label)
-        ax.plot(lags, measured, "o-", color=_MEASURED, markersize=3, clip_on=False, label="measured, the largest")
+        ax.step(lags, bound, where="post", color=WANTED, label=label)
+        ax.plot(lags, measured, "o-", color=ACTUAL, markersize=3, clip_on=False, label="measured, the largest")
         ax.set(xlabel="lag $t - s$, steps", ylabel=r"$\|\Phi(t, s)\|_\infty$", ylim=(0, 1.05), xlim=(0, lags[-1]))
         whole_numbers(ax.xaxis)
         ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, borderaxespad=0.2)
@@ -48,9 +46,9 @@ def plot_settling(certificate: "Certificate", ax: "Axes | None" = None) -> "Axes
     settled = [(row.index, row.settled) for row in certificate.layers if row.settled is not None]
     with figure_style():
         ax = ax or new_axes(COLUMN, 0.72 * COLUMN)
-        ax.plot(*np.transpose(bounds), "_-", color=_BOUND, markersize=9, label="bound")
+        ax.plot(*np.transpose(bounds), "_-", color=WANTED, markersize=9, label="bound")
         if settled:
-            ax.plot(*np.transpose(settled), "o", color=_MEASURED, markersize=4, clip_on=False, label="settled")
+            ax.plot(*np.transpose(settled), "o", color=ACTUAL, markersize=4, clip_on=False, label="settled")
         ax.set(xlabel="layer", ylabel="step", ylim=(0, None))
         whole_numbers(ax.xaxis, ax.yaxis)
         ax.legend(loc="upper left")
@@ -103,10 +101,10 @@ def plot_tube(certificate: "Certificate", log: "Log", agent: int, ax: "Axes | No
     with figure_style():
         ax = ax or new_axes(COLUMN, 0.72 * COLUMN)
         if bound is not None and bound < log.steps:
-            ax.fill_between([bound, log.steps], 0, radius, color=_BOUND, alpha=0.18, linewidth=0)
-            ax.hlines(radius, bound, log.steps, color=_BOUND, label=rf"radius $\rho$ = {radius:.3g} m, {kind}")
+            ax.fill_between([bound, log.steps], 0, radius, color=WANTED, alpha=0.18, linewidth=0)
+            ax.hlines(radius, bound, log.steps, color=WANTED, label=rf"radius $\rho$ = {radius:.3g} m, {kind}")
             ax.axvline(bound, color=FAINT, linewidth=0.6, label=f"bound, step {bound}")
-        ax.plot(away, color=_MEASURED, linewidth=0.8, label=f"agent {agent}, layer {layer}")
+        ax.plot(away, color=ACTUAL, linewidth=0.8, label=f"agent {agent}, layer {layer}")
         ax.set(xlabel="step", ylabel="distance from desired, m", xlim=(0, max(log.steps, 1)), ylim=(0, None))
         ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, borderaxespad=0.2)
     return ax

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.coverage import CoverageTrace, voronoi_cells
-from tricover.errors import InputError
-from tricover.plot.agents import MOST_VECTORS, draw_agents, draw_targets, key_to_roles, marker_area
-from tricover.plot.style import COLUMN, FAINT, figure_style, new_axes, whole_numbers
+from tricover.plot.agents import MOST_VECTORS, draw_agents, draw_targets, key_to_layers, key_to_roles, marker_area
+from tricover.plot.paths import chosen_step
+from tricover.plot.style import ACTUAL, COLUMN, FAINT, WANTED, figure_style, new_axes, new_map, whole_numbers
 from tricover.simulation import Run
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_coverage", "plot_voronoi"]
 
-_TEAM, _LLOYD = "#0072b2", "#d55e00"
 _LARGE = 20.0  # ratio of costs from which on the scale is logarithmic
 _MARGIN = 0.04  # of the extent, around agents and targets
 
@@ -25,11 +24,11 @@ def plot_coverage(trace: CoverageTrace, ax: "Axes | None" = None) -> "Axes":
     """Cost of the team step by step, with Lloyd's algorithm, iteration by iteration, and their limits."""
     with figure_style():
         ax = ax or new_axes(COLUMN, 0.78 * COLUMN)
-        ax.plot(trace.steps, trace.costs, color=_TEAM, drawstyle="steps-post", label="team")
-        ax.axhline(trace.desired, color=_TEAM, linewidth=0.8, linestyle="--", label="desired configuration")
+        ax.plot(trace.steps, trace.costs, color=ACTUAL, drawstyle="steps-post", label="team")
+        ax.axhline(trace.desired, color=ACTUAL, linewidth=0.8, linestyle="--", label="desired configuration")
         if trace.lloyd is not None:
-            ax.plot(trace.lloyd, color=_LLOYD, marker="o", markersize=2, label="Lloyd, same start")
-            ax.axhline(trace.lloyd[-1], color=_LLOYD, linewidth=0.8, linestyle=":", label="Lloyd's limit")
+            ax.plot(trace.lloyd, color=WANTED, marker="o", markersize=2, label="Lloyd, same start")
+            ax.axhline(trace.lloyd[-1], color=WANTED, linewidth=0.8, linestyle=":", label="Lloyd's limit")
         costs = np.concatenate([trace.costs, [] if trace.lloyd is None else trace.lloyd])
         if np.nanmin(costs) > 0 and np.nanmax(costs) > _LARGE * np.nanmin(costs):
             ax.set_yscale("log")
@@ -45,15 +44,13 @@ def plot_voronoi(run: Run, step: int = -1, ax: "Axes | None" = None) -> "Axes":
     """Voronoi cells of the agents that take part at a step (negative: from the end), with the targets of that step."""
     from matplotlib.collections import PolyCollection
 
-    time = step + run.steps + 1 if step < 0 else step
-    if not 0 <= time <= run.steps:
-        raise InputError(f"there is no step {step}: this run has steps 0 to {run.steps}")
+    time = chosen_step(run, step)
     positions, present = run.positions[time], run.present[time]
     targets, network = run.scenario.targets_at(time), run.network_at(max(min(time, run.steps - 1), 0))
     box = _around(np.concatenate([positions[present], targets.points]))
     cells = [cell for cell in voronoi_cells(positions[present], box) if len(cell)]
     with figure_style():
-        ax = ax or new_axes(height=3.7)
+        ax = ax or new_map(box, strip=True)
         draw_targets(ax, targets)
         raster = len(cells) > MOST_VECTORS
         ax.add_collection(
@@ -63,7 +60,8 @@ def plot_voronoi(run: Run, step: int = -1, ax: "Axes | None" = None) -> "Axes":
             ax, network, positions[: len(network)], marker_area(len(cells), False), only=np.flatnonzero(present)
         )
         ax.set(xlim=box[:, 0], ylim=box[:, 1], xlabel="x, m", ylabel="y, m", aspect="equal")
-        key_to_roles(ax, network)
+        key_to_layers(ax, network)
+        key_to_roles(ax, network, targets=True)
     return ax
 
 

@@ -15,6 +15,7 @@ from tricover.network import Network
 from tricover.plot.agents import (
     MOST_DETAILED,
     draw_agents,
+    draw_heads,
     draw_labels,
     draw_lines,
     draw_targets,
@@ -24,7 +25,7 @@ from tricover.plot.agents import (
     links,
     marker_area,
 )
-from tricover.plot.style import FAINT, figure_style, layer_colours, new_axes
+from tricover.plot.style import FAINT, figure_style, layer_colours, new_axes, new_map
 from tricover.simulation import Run
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def plot_network(
     if ax is not None and (ax.name == "3d") != space:
         raise InputError(f"this network is in {network.reference.shape[1]}-D and the axes are not")
     with figure_style():
-        ax = ax or (new_axes(projection="3d") if space else new_axes(height=3.9))
+        ax = ax or (new_axes(projection="3d") if space else new_map(network.reference, strip=key))
         _draw_formation(ax, network, network.reference, labels, key)
         ax.set(xlabel="x", ylabel="y", **({"zlabel": "z"} if space else {}))
     return ax
@@ -61,9 +62,11 @@ def plot_desired(
 ) -> "Axes":
     """Draw the desired formation of a run with its links, over the targets; arguments as in ``plot_network``."""
     with figure_style():
-        ax = ax or new_axes(height=3.9)
-        draw_targets(ax, run.targets)
+        ax = ax or new_map(run.targets.points, run.desired, strip=key)
         _draw_formation(ax, run.network, run.desired, labels, key)
+        draw_targets(ax, run.targets)
+        if key:
+            key_to_roles(ax, run.network, targets=True)
         ax.set(xlabel="x, m", ylabel="y, m")
     return ax
 
@@ -103,20 +106,4 @@ def _draw_links(ax: "Axes", network: Network, places: Floats) -> None:
 def _draw_arrows(ax: "Axes", network: Network, places: Floats, pairs: NDArray[np.int64]) -> None:
     """A small head on each link, past its middle, that points to the follower."""
     tails, heads = places[pairs[:, 0]], places[pairs[:, 1]]
-    way = heads - tails
-    way /= np.maximum(np.linalg.norm(way, axis=1, keepdims=True), np.finfo(np.float64).tiny)
-    ax.quiver(
-        *(0.42 * tails + 0.58 * heads).T,
-        *way.T,
-        color=layer_colours(network.depth)[network.layer[pairs[:, 1]]],
-        angles="xy",
-        pivot="tip",
-        units="inches",
-        scale=20.0,  # arrows of a twentieth of an inch, all head
-        width=0.012,
-        headwidth=3.4,
-        headlength=4.2,
-        headaxislength=4.2,
-        minlength=0,
-        zorder=2,
-    )
+    draw_heads(ax, 0.42 * tails + 0.58 * heads, heads - tails, layer_colours(network.depth)[network.layer[pairs[:, 1]]])

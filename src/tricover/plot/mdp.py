@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
 
-__all__ = ["HIGHLIGHT", "draw_cells", "plot_solution", "plot_states", "plot_weights"]
+__all__ = ["HIGHLIGHT", "draw_cells", "draw_solution", "plot_solution", "plot_states", "plot_weights"]
 
 EQUILATERAL = np.array([[0.5, np.sqrt(0.75)], [0.0, 0.0], [1.0, 0.0]])
 HIGHLIGHT = "#d55e00"
+_MOST_ARROWS = 15  # along a side
 # Okabe and Ito's colours, told apart by everybody.
 KINDS = (("interior", 3, "#56b4e9"), ("boundary", 2, "#f0e442"), ("nodal", 1, "#e69f00"))
 
@@ -57,21 +58,27 @@ def plot_states(grid: CellGrid, triangle: ArrayLike | None = None, ax: "Axes | N
 
 def plot_solution(solution: Solution, start: int | None = None, ax: "Axes | None" = None) -> "Axes":
     """Value as colour, the policy as arrows, a star on the goal, and the path from cell ``start`` if one is given."""
-    problem = solution.problem
-    grid, corners = problem.grid, problem.triangle
-    centres = grid.weights @ corners
     with figure_style():
         ax = ax or new_axes(1.5 * COLUMN, 1.15 * COLUMN)
-        cells = draw_cells(ax, grid, corners, array=solution.value, cmap="viridis_r", linewidths=0.1)
-        ax.figure.colorbar(cells, ax=ax, label="value V*(s)", shrink=0.7)
-        _draw_policy(ax, centres, centres[solution.policy] - centres)
+        centres = draw_solution(ax, solution)
         if start is not None:
             x, y = centres[solution.path(start)].T
             ax.plot(x, y, color=HIGHLIGHT, linewidth=1.5, marker="o", markevery=[0], markersize=4, label="path")
-        x, y = centres[problem.goal_cell]
-        ax.plot(x, y, "*", color=HIGHLIGHT, markersize=10, markeredgecolor="white", label="goal")
         ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     return ax
+
+
+def draw_solution(ax: "Axes", solution: Solution) -> NDArray[np.float64]:
+    """Value, policy and goal, with a bar for the value; the centres of the cells (M², 2)."""
+    problem = solution.problem
+    centres = problem.grid.weights @ problem.triangle
+    cells = draw_cells(ax, problem.grid, problem.triangle, array=solution.value, cmap="viridis_r", linewidths=0.1)
+    bar = ax.figure.colorbar(cells, ax=ax, label="value V*(s)", shrink=0.7)
+    bar.ax.ticklabel_format(scilimits=(-2, 3))
+    _draw_policy(ax, solution, centres)
+    x, y = centres[problem.goal_cell]
+    ax.plot(x, y, "*", color=HIGHLIGHT, markersize=10, markeredgecolor="white", linestyle="", zorder=4, label="goal")
+    return np.asarray(centres)
 
 
 def draw_cells(ax: "Axes", grid: CellGrid, corners: NDArray[np.float64], **style: Any) -> "PolyCollection":
@@ -86,10 +93,17 @@ def draw_cells(ax: "Axes", grid: CellGrid, corners: NDArray[np.float64], **style
     return cells
 
 
-def _draw_policy(ax: "Axes", centres: NDArray[np.float64], steps: NDArray[np.float64]) -> None:
-    moving = np.flatnonzero(steps.any(axis=1))
-    (x, y), (dx, dy) = centres[moving].T, steps[moving].T
-    ax.quiver(x, y, dx, dy, angles="xy", scale_units="xy", scale=1.6, width=0.0025, color="white")
+def _draw_policy(ax: "Axes", solution: Solution, centres: NDArray[np.float64]) -> None:
+    """An arrow per cell; where cells are many, on every few of them, for as many moves."""
+    grid = solution.problem.grid
+    stride = -(-grid.resolution // _MOST_ARROWS)
+    ends = np.arange(len(grid))
+    for _ in range(stride):
+        ends = solution.policy[ends]
+    chosen = (grid.coordinates[:, :2] % stride == 0).all(axis=1) & (grid.up | (stride == 1))
+    moving = np.flatnonzero(chosen & (ends != np.arange(len(grid))))
+    (x, y), (dx, dy) = centres[moving].T, (centres[ends] - centres)[moving].T
+    ax.quiver(x, y, dx, dy, angles="xy", scale_units="xy", scale=1.6, width=0.004, color="white", zorder=3)
 
 
 def _name_corners(ax: "Axes", corners: NDArray[np.float64]) -> None:

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.errors import InputError
+from tricover.plot.agents import draw_heads
 from tricover.plot.paths import chosen_agents
-from tricover.plot.style import COLUMN, FAINT, INK, PAGE, figure_style, layer_colours, whole_numbers
+from tricover.plot.style import ACTUAL, COLUMN, FAINT, INK, PAGE, WANTED, figure_style, layer_colours, whole_numbers
 from tricover.simulation import Run
 
 if TYPE_CHECKING:
@@ -16,8 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_coordinates", "plot_portrait"]
 
+Floats = NDArray[np.float64]
+
 _MOST_MARKED = 80  # steps: longer runs go without a marker for each
 _MOST_PORTRAYED = 6
+_SHORT = 0.15  # of the longest move in a portrait: shorter ones have no room for a head
 
 
 def plot_coordinates(
@@ -40,15 +44,16 @@ def plot_coordinates(
         if axes is None:
             axes = plt.subplots(2, 1, figsize=(COLUMN, 0.9 * COLUMN), sharex=True)[1]
         left, right = axes
+        marker = "o" if len(steps) <= _MOST_MARKED else None
         for ax, name, values, goal in zip((left, right), "xy", path.T, run.desired[chosen], strict=True):
-            marker = "o" if len(steps) <= _MOST_MARKED else None
-            colour = layer_colours(1)[0]
-            ax.plot(steps, values, drawstyle="steps-post", color=colour, marker=marker, markersize=2.5, label="actual")
-            ax.axhline(goal, color="#d55e00", linestyle="--", linewidth=0.9, label="desired")
+            ax.plot(steps, values, drawstyle="steps-post", color=ACTUAL, marker=marker, markersize=2.5, label="actual")
+            ax.axhline(goal, color=WANTED, linestyle="--", linewidth=0.9, label="desired")
             ax.set(ylabel=f"{name}, m")
+            ax.margins(x=0.02)
             whole_numbers(ax.xaxis)
         right.set_xlabel("step")
-        left.legend(title=label or f"agent {chosen}", loc="best")
+        left.set_title(label or f"agent {chosen}", loc="left")
+        left.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0.1)
     return left, right
 
 
@@ -78,6 +83,7 @@ def plot_portrait(
         for axis, (ax, name) in enumerate(zip((left, right), "xy", strict=True)):
             ax.axhline(0, color=FAINT, linewidth=0.6, zorder=0)
             ax.axvline(0, color=FAINT, linewidth=0.6, zorder=0)
+            ax.axline((0, 0), slope=-1, color=FAINT, linewidth=0.6, linestyle="--", zorder=0, label="arrives next")
             for agent, colour, path in zip(
                 chosen, layer_colours(run.network.depth)[layer], offsets[..., axis].T, strict=True
             ):
@@ -96,14 +102,12 @@ def _farthest(run: Run) -> NDArray[np.int64]:
     return np.array([layers[index][np.argmax(away[layers[index]])] for index in picked])
 
 
-def _draw_orbit(
-    ax: "Axes", offset: NDArray[np.float64], change: NDArray[np.float64], colour: NDArray[np.float64], label: str
-) -> None:
+def _draw_orbit(ax: "Axes", offset: Floats, change: Floats, colour: Floats, label: str) -> None:
+    """Points (offset, change) in the order of time, hollow at the start, with heads that show the direction."""
     ax.plot(offset, change, color=colour, marker="o", markersize=2, linewidth=0.8, label=label)
-    dx, dy = np.diff(offset), np.diff(change)
-    moving = (dx != 0) | (dy != 0)
-    x, y = (offset[:-1] + dx / 2)[moving], (change[:-1] + dy / 2)[moving]
-    ax.quiver(
-        x, y, dx[moving], dy[moving], color=[colour], angles="xy", pivot="mid", units="inches", scale_units="xy",
-        scale=1e9, width=0.012, headwidth=3.4, headlength=4.2, headaxislength=4.2, minlength=0, zorder=3,
-    )  # fmt: skip
+    ax.plot(offset[0], change[0], "o", color=colour, markerfacecolor="white", markersize=4, zorder=3)
+    ways = np.column_stack([np.diff(offset), np.diff(change)])
+    longest = np.maximum(np.abs(ways).max(axis=0, initial=0), np.finfo(np.float64).tiny)
+    long = (np.abs(ways) > _SHORT * longest).any(axis=1)
+    middles = np.column_stack([offset, change])[:-1][long] + 0.5 * ways[long]
+    draw_heads(ax, middles, ways[long], colour)

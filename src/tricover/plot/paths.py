@@ -8,14 +8,22 @@ from numpy.typing import NDArray
 
 from tricover.errors import InputError
 from tricover.errors import agents as named
-from tricover.plot.agents import MOST_VECTORS, draw_agents, draw_targets, key_to_roles, marker_area
-from tricover.plot.style import figure_style, layer_colours, new_axes
+from tricover.plot.agents import (
+    MOST_DETAILED,
+    MOST_VECTORS,
+    draw_agents,
+    draw_targets,
+    key_to_layers,
+    key_to_roles,
+    marker_area,
+)
+from tricover.plot.style import figure_style, layer_colours, new_map
 from tricover.simulation import Run
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["chosen_agents", "plot_paths"]
+__all__ = ["chosen_agents", "chosen_step", "plot_paths"]
 
 
 def chosen_agents(run: Run, agents: Sequence[int] | NDArray[np.integer] | None) -> NDArray[np.int64]:
@@ -25,6 +33,14 @@ def chosen_agents(run: Run, agents: Sequence[int] | NDArray[np.integer] | None) 
     unknown = chosen[(chosen < 0) | (chosen >= count)]
     if unknown.size:
         raise InputError(f"there is no {named(unknown.tolist())}: agents are numbered 0 to {count - 1}")
+    return chosen
+
+
+def chosen_step(run: Run, step: int) -> int:
+    """The step asked for; negative ones count from the end."""
+    chosen = step + run.steps + 1 if step < 0 else step
+    if not 0 <= chosen <= run.steps:
+        raise InputError(f"there is no step {step}: this run has steps 0 to {run.steps}")
     return chosen
 
 
@@ -39,13 +55,13 @@ def plot_paths(run: Run, ax: "Axes | None" = None, agents: Sequence[int] | NDArr
     area = 0.8 * marker_area(len(chosen), False)
     trails = [_moves(run.positions[:, agent]) for agent in chosen]
     with figure_style():
-        ax = ax or new_axes(height=3.7)
+        ax = ax or new_map(run.targets.points, run.positions[0, chosen], run.positions[-1, chosen], strip=True)
         draw_targets(ax, run.targets)
         lines = LineCollection(
             trails,
             colors=layer_colours(network.depth)[np.maximum(network.layer[chosen], 0)],
-            linewidths=float(np.clip(40 / len(chosen), 0.25, 0.9)),
-            alpha=0.8,
+            linewidths=float(np.clip(40 / len(chosen), 0.2, 0.9)),
+            alpha=0.8 if len(chosen) <= MOST_DETAILED else 0.45,
             zorder=1,
             rasterized=sum(map(len, trails)) > MOST_VECTORS,
         )
@@ -54,7 +70,8 @@ def plot_paths(run: Run, ax: "Axes | None" = None, agents: Sequence[int] | NDArr
         draw_agents(ax, network, run.positions[-1], area, only=chosen)
         ax.set_aspect("equal")
         ax.set(xlabel="x, m", ylabel="y, m")
-        key_to_roles(ax, network)
+        key_to_layers(ax, network)
+        key_to_roles(ax, network, start=True, targets=True)
     return ax
 
 

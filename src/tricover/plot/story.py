@@ -1,7 +1,15 @@
-"""One agent's story in four panels: its place in the team, its cells and its way through them, the value and policy
-that lead it, and how it comes to rest."""
+"""One agent's story in four panels.
+
+1. Its place in the team: the three agents it listens to, its triangle, and its path.
+2. Its own frame: the cells of its triangle, the targets in it, and its way through the cells. In-neighbours move, so
+   positions are drawn by their barycentric coordinates in the triangle of their time, in the triangle of the end.
+3. What it decides by: the value of every cell and the policy, towards its goal cell of the end.
+4. How it comes to rest: its distance to the goal of the moment and to its desired position. The goal jumps until the
+   in-neighbours stand; from then on nothing is left but to walk there.
+"""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,11 +17,12 @@ from numpy.typing import NDArray
 
 from tricover.errors import InputError
 from tricover.geometry import CellGrid, barycentric, flat
+from tricover.goals import cell_points
 from tricover.mdp import LocalMDP
-from tricover.plot.formation import plot_desired
-from tricover.plot.mdp import HIGHLIGHT, draw_cells, plot_solution
+from tricover.plot.agents import draw_agents, draw_heads, draw_targets, marker_area
+from tricover.plot.mdp import HIGHLIGHT, draw_cells, draw_solution
 from tricover.plot.paths import chosen_agents
-from tricover.plot.style import PAGE, figure_style, whole_numbers
+from tricover.plot.style import ACTUAL, FAINT, INK, PAGE, figure_style, whole_numbers
 from tricover.simulation import Run
 
 if TYPE_CHECKING:
@@ -23,56 +32,146 @@ __all__ = ["plot_story"]
 
 Floats = NDArray[np.float64]
 
+_AROUND = 0.2  # of the triangle's extent: how much of what is outside is shown
+_VISITED = "#f9d5bd"
+
+
+@dataclass(frozen=True, eq=False)
+class _Life:
+    """A follower's steps: when (K,), where (K, 2), in which triangle (K, 3, 2) with area; and its number and name."""
+
+    agent: int
+    name: str
+    steps: NDArray[np.int64]
+    path: Floats
+    triangles: Floats
+
 
 def plot_story(run: Run, agent: int, axes: "Sequence[Axes] | None" = None, label: str | None = None) -> "list[Axes]":
     """Tell one follower's story, on a page-wide figure or on four axes.
 
-    The second and third panels are in the agent's own frame: its triangle as it is at the end, and positions by their
-    barycentric coordinates in the triangle of their time.
+    Args:
+        run: with at least a step.
+        agent: a follower's index, from 0.
+        axes: four axes to draw on; None: a figure of page width.
+        label: what to call the agent; None: by its index.
     """
     import matplotlib.pyplot as plt
 
-    [chosen] = chosen_agents(run, [agent])
-    network, name = run.network, label or f"agent {agent}"
-    if not run.steps:
-        raise InputError("this run has no steps: there is no story to tell")
-    if network.layer[chosen] < 1:
-        raise InputError(f"agent {agent} follows nobody: choose a follower, such as {network.followers[0]}")
-    grid = CellGrid(run.scenario.control.resolution)
-    corners = run.positions[:, network.in_neighbors[chosen]]
+    life = _life(run, agent, label)
     with figure_style():
-        panels = list(plt.subplots(2, 2, figsize=(PAGE, 0.85 * PAGE))[1].flat) if axes is None else list(axes)
-        place, cells, decision, arrival = panels
-        _draw_place(place, run, int(chosen), name)
-        _draw_way(cells, grid, corners, run.positions[:, chosen])
-        goal = int(run.goal_cells[-1, chosen])
-        if goal >= 0:
-            control = run.scenario.control
-            mdp = LocalMDP(grid, corners[-1], goal, control.alpha, control.beta, control.gamma)
-            state = int(run.states[0, chosen])
-            plot_solution(mdp.solve(), start=state if state >= 0 else None, ax=decision)
-        _draw_arrival(arrival, run, int(chosen))
+        panels = list(plt.subplots(2, 2, figsize=(PAGE, 0.82 * PAGE))[1].flat if axes is None else axes)
+        if len(panels) != 4:
+            raise InputError(f"a story needs 4 axes, not {len(panels)}")
+        _draw_place(panels[0], run, life)
+        _draw_way(panels[1], run, life)
+        _draw_decision(panels[2], run, life)
+        _draw_arrival(panels[3], run, life)
     return panels
 
 
-def _draw_place(ax: "Axes", run: Run, agent: int, name: str) -> None:
-    plot_desired(run, ax, labels=False, key=False)
-    ax.fill(*run.desired[run.network.in_neighbors[agent]].T, color=HIGHLIGHT, alpha=0.3, zorder=2, linewidth=0)
-    ax.plot(*run.desired[agent], "o", color=HIGHLIGHT, markersize=5, zorder=5)
-    ax.set_title(f"{name} and its triangle")
-
-
-def _draw_way(ax: "Axes", grid: CellGrid, corners: Floats, path: Floats) -> None:
+def _life(run: Run, agent: int, label: str | None) -> _Life:
+    [chosen] = chosen_agents(run, [agent]).tolist()
+    if not run.steps:
+        raise InputError("this run has no steps: there is no story to tell")
+    if run.network.layer[chosen] < 1:
+        kind = "is an anchor" if run.network.layer[chosen] == 0 else "was lost"
+        raise InputError(f"agent {agent} {kind}: choose a follower, such as {run.network.followers[-1]}")
+    steps, triangles = [], []
+    starts = [start for start, _ in run.networks]
+    for start, stop, (_, network) in zip(starts, [*starts[1:], run.steps + 1], run.networks, strict=True):
+        if chosen < len(network) and network.layer[chosen] > 0:
+            steps.append(np.arange(start, stop))
+            triangles.append(run.positions[start:stop, network.in_neighbors[chosen]])
+    times, corners = np.concatenate(steps), np.concatenate(triangles)
     proper = ~flat(corners)
-    draw_cells(ax, grid, corners[-1], facecolors="white", linewidths=0.2)
-    own = barycentric(path[proper], corners[proper]) @ corners[-1]
-    ax.plot(*own.T, "o-", color=HIGHLIGHT, markersize=2)
-    ax.set_title("its cells, and its way through them")
+    if not proper[-1]:
+        raise InputError(f"the triangle of agent {agent} has no area at the end, so it has no cells: choose another")
+    times, corners = times[proper], corners[proper]
+    return _Life(chosen, label or f"agent {agent}", times, run.positions[times, chosen], corners)
 
 
-def _draw_arrival(ax: "Axes", run: Run, agent: int) -> None:
-    away = np.linalg.norm(run.positions[:, agent] - run.desired[agent], axis=1)
-    ax.plot(away, drawstyle="steps-post", color=HIGHLIGHT)
-    ax.set(xlabel="step", ylabel="distance from desired, m", ylim=(0, None), xlim=(0, run.steps))
+def _draw_place(ax: "Axes", run: Run, life: _Life) -> None:
+    network, last = run.network, run.positions[-1]
+    heard = network.in_neighbors[life.agent]
+    draw_targets(ax, run.targets)
+    draw_agents(ax, network, last, 0.6 * marker_area(len(network), False), faint=True)
+    ax.fill(*last[heard].T, facecolor=_VISITED, edgecolor="none", zorder=0.4)
+    ways = last[life.agent] - last[heard]
+    for start in last[heard]:
+        ax.plot(*np.transpose([start, last[life.agent]]), color=HIGHLIGHT, linewidth=0.9, zorder=2)
+    draw_heads(ax, last[heard] + 0.6 * ways, ways, HIGHLIGHT)
+    draw_agents(ax, network, last, 30.0, only=np.append(heard, life.agent))
+    _draw_path(ax, life.path)
+    ax.set_aspect("equal")
+    ax.set(xlabel="x, m", ylabel="y, m")
+    ax.set_title(f"{life.name}, layer {network.layer[life.agent]}, listens to {_all(heard.tolist())}")
+
+
+def _draw_way(ax: "Axes", run: Run, life: _Life) -> None:
+    grid, corners = CellGrid(run.scenario.control.resolution), life.triangles[-1]
+    own = barycentric(life.path, life.triangles)
+    cells = grid.locate(own)
+    colours = np.where(np.isin(np.arange(len(grid)), cells), _VISITED, "white")
+    draw_cells(ax, grid, corners, facecolors=colours, edgecolors=FAINT, linewidths=4 / (grid.resolution + 8), zorder=0)
+    ax.fill(*corners.T, facecolor="none", edgecolor=INK, linewidth=0.7, zorder=1)
+    draw_targets(ax, run.targets)
+    _draw_path(ax, own @ corners)
+    _frame(ax, corners)
+    _name_corners(ax, corners, run.network.in_neighbors[life.agent].tolist())
+    outside = int((cells < 0).sum())
+    note = f", {outside} of {len(cells)} steps outside" if outside else ""
+    ax.set_title(f"its {len(grid)} cells and its way{note}")
+
+
+def _draw_decision(ax: "Axes", run: Run, life: _Life) -> None:
+    control, goal = run.scenario.control, int(run.goal_cells[-1, life.agent])
+    if goal < 0:  # the triangle had no area a step before the end
+        ax.set_axis_off()
+        return
+    grid = CellGrid(control.resolution)
+    mdp = LocalMDP(grid, life.triangles[-1], goal, control.alpha, control.beta, control.gamma)
+    draw_solution(ax, mdp.solve())
+    ax.set_title("value of each cell, and the policy to its goal")
+
+
+def _draw_arrival(ax: "Axes", run: Run, life: _Life) -> None:
+    grid, steps = CellGrid(run.scenario.control.resolution), life.steps[life.steps < run.steps]
+    triangles, path = life.triangles[: len(steps)], life.path[: len(steps)]
+    goals = cell_points(run.goal_cells[steps, life.agent].astype(np.int64), triangles, grid)
+    to_desired = np.linalg.norm(life.path - run.desired[life.agent], axis=1)
+    ax.plot(steps, np.linalg.norm(path - goals, axis=1), ".-", color=ACTUAL, linewidth=0.7, markersize=3, label="goal")
+    ax.plot(life.steps, to_desired, drawstyle="steps-post", color=HIGHLIGHT, label="desired position")
+    heard = run.positions[:, run.network.in_neighbors[life.agent]]
+    moving = np.flatnonzero((heard != heard[-1]).any(axis=(1, 2)))
+    stand = int(moving[-1]) + 1 if moving.size else 0
+    if stand < run.steps:
+        ax.axvline(stand, color=FAINT, linewidth=0.8, label=f"in-neighbours stand, step {stand}")
+    ax.set(xlabel="step", ylabel="distance, m", ylim=(0, None), xlim=(0, run.steps))
     whole_numbers(ax.xaxis)
+    ax.legend(loc="upper right", title=f"{life.name} to its", alignment="left")
     ax.set_title("how it comes to rest")
+
+
+def _draw_path(ax: "Axes", path: Floats) -> None:
+    ax.plot(*path.T, color=HIGHLIGHT, linewidth=1.2, marker=".", markersize=3, zorder=5)
+    ax.plot(*path[0], "o", color=HIGHLIGHT, markerfacecolor="white", markersize=4.5, zorder=6)
+    ax.plot(*path[-1], "o", color=HIGHLIGHT, markeredgecolor="white", markersize=6, zorder=6)
+
+
+def _frame(ax: "Axes", corners: Floats) -> None:
+    """Show the triangle and a little of what is around it."""
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    margin = _AROUND * float((high - low).max())
+    ax.set(xlim=(low[0] - margin, high[0] + margin), ylim=(low[1] - margin, high[1] + margin))
+
+
+def _name_corners(ax: "Axes", corners: Floats, agents: list[int]) -> None:
+    centre = corners.mean(axis=0)
+    for corner, agent in zip(corners, agents, strict=True):
+        way = (corner - centre) / np.linalg.norm(corner - centre)
+        ax.annotate(str(agent), corner, 9 * way, textcoords="offset points", ha="center", va="center", fontsize=7)
+
+
+def _all(agents: list[int]) -> str:
+    return f"{agents[0]}, {agents[1]} and {agents[2]}"

@@ -25,17 +25,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
+    "ACTUAL",
     "COLUMN",
     "FAINT",
     "GROUND",
     "INK",
     "PAGE",
     "ROLES",
+    "WANTED",
     "Role",
     "check_ending",
     "figure_style",
     "layer_colours",
     "new_axes",
+    "new_map",
     "plain_axes",
     "save_figure",
     "whole_numbers",
@@ -44,6 +47,7 @@ __all__ = [
 COLUMN, PAGE = 3.5, 7.2  # inches
 INK, FAINT = "#1a1a1a", "#b8b8b8"
 GROUND = "#93c47d"  # targets
+ACTUAL, WANTED = "#0072b2", "#d55e00"  # blue and vermilion, told apart by colour-blind readers; markers differ too
 _ENDINGS = (".png", ".svg", ".pdf")
 _LIGHTEST = 0.88  # of viridis: yellow beyond it is lost on white paper
 
@@ -121,6 +125,14 @@ def new_axes(width: float = COLUMN, height: float | None = None, **kinds: Any) -
     return ax
 
 
+def new_map(*points: NDArray[np.float64], strip: bool = False) -> "Axes":
+    """Axes of column width that are as high as a map of ``points`` (…, 2) needs, with a key and maybe a strip below."""
+    everything = np.concatenate(points)
+    wide, high = np.maximum(np.ptp(everything, axis=0), np.finfo(np.float64).tiny)
+    beside, above = 0.55, 1.2 if strip else 0.75  # inches for labels and keys
+    return new_axes(COLUMN, float(np.clip((COLUMN - beside) * high / wide + above, 2.0, 5.0)))
+
+
 def plain_axes(ax: "Axes") -> None:
     """Only the drawing: equal scales, no frame, no ticks."""
     ax.set_aspect("equal")
@@ -132,7 +144,7 @@ def whole_numbers(*axes: "Axis") -> None:
     from matplotlib.ticker import MaxNLocator
 
     for axis in axes:
-        axis.set_major_locator(MaxNLocator(integer=True))
+        axis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
 
 
 def check_ending(path: str | os.PathLike[str]) -> str:
