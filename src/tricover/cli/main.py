@@ -15,6 +15,7 @@ from tricover.cli.compare import compare
 from tricover.cli.init import init
 from tricover.cli.network import network
 from tricover.cli.plan import plan
+from tricover.cli.plot import plot
 from tricover.cli.run import run
 from tricover.errors import TricoverError
 
@@ -48,7 +49,7 @@ def _root(
     pass
 
 
-for _command in (aoc, certify, compare, init, network, plan, run):
+for _command in (aoc, certify, compare, init, network, plan, plot, run):
     app.command()(_command)
 
 

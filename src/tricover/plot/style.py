@@ -35,6 +35,7 @@ __all__ = [
     "WANTED",
     "Role",
     "check_ending",
+    "figure_of",
     "figure_style",
     "layer_colours",
     "new_axes",
@@ -155,16 +156,21 @@ def check_ending(path: str | os.PathLike[str]) -> str:
     return ending
 
 
+def figure_of(drawing: "Axes | Figure | Sequence[Axes]") -> "Figure":
+    """The figure that a plot function drew on."""
+    artist = drawing[0] if isinstance(drawing, Sequence) else drawing
+    figure = artist.get_figure(root=True)
+    if figure is None:
+        raise InputError("these axes are on no figure any more: draw again")
+    return figure
+
+
 def save_figure(drawing: "Axes | Figure | Sequence[Axes]", path: str | os.PathLike[str], dpi: float = 300) -> None:
     """Save the figure that a plot function drew on, as PNG, SVG or PDF by the path's ending.
 
     Whole or not at all, and the same figure gives the same bytes.
     """
-    ending = check_ending(path)
-    artist = drawing[0] if isinstance(drawing, Sequence) else drawing
-    figure = artist.get_figure(root=True)
-    if figure is None:
-        raise InputError("these axes are on no figure any more: draw again")
+    ending, figure = check_ending(path), figure_of(drawing)
     data = BytesIO()
     dateless: dict[str, dict[str, Any]] = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
     with figure_style():
