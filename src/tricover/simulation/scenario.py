@@ -89,12 +89,14 @@ class Scenario(Section):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a TOML file, whole or not at all; files are named relative to its folder."""
+        write_whole(path, self.to_toml(Path(path).absolute().parent))
+
+    def to_toml(self, folder: str | os.PathLike[str] = ".") -> str:
+        """The text of the TOML file; files are named relative to ``folder``."""
         import tomli_w
 
-        folder = Path(path).absolute().parent
         data = _files(self.to_dict(), lambda file: Path(os.path.relpath(file, folder)).as_posix())
-        rows = re.sub(r"\[\n\s*([-+.e\d\s,]+?),?\s*\]", _on_one_line, tomli_w.dumps(data))
-        write_whole(path, rows)
+        return re.sub(r"\[\n\s*([-+.e\d\s,]+?),?\s*\]", _on_one_line, tomli_w.dumps(data))
 
     def to_dict(self, arrays: bool = False) -> dict[str, Any]:
         """Everything in plain values, as in the TOML file; with ``arrays``, arrays stay arrays."""

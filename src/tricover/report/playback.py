@@ -1,0 +1,184 @@
+"""What the playback in a page needs of a run, as compact text; ``playback.js`` draws it.
+
+Positions become whole numbers from 0 to 65534 in a square box around everything that is shown, 16 bits each, base64:
+``metres = corner + unit · number``, right to half a unit. Cells keep their own numbers. Long runs are thinned: at
+most ``MOST_ENTRIES`` places of agents go into the page (every k-th step, and always the last), of at most
+``MOST_AGENTS`` agents, those of the first layers, whose in-neighbours are then there too; ``remarks`` say so.
+"""
+
+import base64
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tricover.network import Network
+from tricover.plot.style import ROLES, layer_colours
+from tricover.simulation import Run
+
+__all__ = ["MOST_AGENTS", "MOST_ENTRIES", "MOST_TARGETS", "Playback", "playback_of"]
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+MOST_ENTRIES = 400_000
+MOST_AGENTS = 20_000
+MOST_TARGETS = 5_000
+LAST = 65534  # the largest number of a position
+NOWHERE = 65535  # of a target that is not there
+FIRST_CELL = 3  # in the record of cells: 0 not known, 1 no follower, 2 outside its triangle, 3 + cell otherwise
+
+
+@dataclass(frozen=True)
+class Playback:
+    """The data of a playback as a JSON text, and remarks on what was left out."""
+
+    json: str
+    frames: int
+    precision: float
+    """Positions are right to so many metres."""
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Box:
+    """A square around all that is shown: its lower left corner, and the metres of one unit."""
+
+    corner: Floats
+    unit: float
+
+    @classmethod
+    def around(cls, *points: Floats) -> "_Box":
+        low = np.min([part.reshape(-1, 2).min(axis=0) for part in points if part.size], axis=0)
+        high = np.max([part.reshape(-1, 2).max(axis=0) for part in points if part.size], axis=0)
+        return cls(low, float(max((high - low).max(), 1e-300)) / LAST)
+
+    def pack(self, points: Floats) -> str:
+        numbers = np.where(np.isnan(points), NOWHERE, np.rint((points - self.corner) / self.unit))
+        return _text(numbers, "<u2")
+
+
+def playback_of(run: Run) -> Playback:
+    """The playback of a run."""
+    agents = _agents(run)
+    steps = _steps(run, len(agents))
+    positions = _rows(run, "positions", steps, agents)
+    desired, targets = run.desired[agents], _targets(run, steps)
+    box = _Box.around(positions, desired, targets[~np.isnan(targets).any(axis=-1)])
+    wide = "<u4" if run.scenario.control.resolution > 255 else "<u2"
+    depth = max(network.depth for _, network in run.networks)
+    data = {
+        "agents": len(agents),
+        "ids": None if len(agents) == run.desired.shape[0] else agents.tolist(),
+        "steps": steps.tolist(),
+        "corner": box.corner.tolist(),
+        "unit": box.unit,
+        "positions": box.pack(positions),
+        "desired": box.pack(desired),
+        "targets": box.pack(targets),
+        "targetFrames": len(targets),
+        "resolution": run.scenario.control.resolution,
+        "cellBytes": int(wide[-1]),
+        "cells": _cells(run, "state", steps, agents, wide),
+        "goals": _cells(run, "goal_cell", steps, agents, wide),
+        "chapters": [_chapter(start, network, agents) for start, network in run.networks],
+        **_colours(depth),
+    }
+    remarks = tuple(_remarks(run, agents, steps, targets))
+    return Playback(json.dumps(data, separators=(",", ":")), len(steps), box.unit / 2, remarks)
+
+
+def _agents(run: Run) -> Indices:
+    """Those who are shown, ascending: all, or so many of the first layers."""
+    layer = run.network.layer
+    if len(layer) <= MOST_AGENTS:
+        return np.arange(len(layer))
+    first = np.argsort(np.where(layer < 0, layer.max() + 1, layer), kind="stable")
+    return np.sort(first[:MOST_AGENTS])
+
+
+def _steps(run: Run, agents: int) -> Indices:
+    """The steps that are shown: every k-th and the last."""
+    every = -(-(run.steps + 1) * agents // MOST_ENTRIES)
+    return np.unique(np.append(np.arange(0, run.steps + 1, every), run.steps))
+
+
+def _rows(run: Run, name: str, steps: Indices, agents: Indices) -> NDArray[Any]:
+    """Entries of an array over time at some steps, block by block."""
+    found = [block[steps[(steps >= start) & (steps < start + len(block))] - start] for start, block in run.blocks(name)]
+    return np.concatenate(found)[:, agents]
+
+
+def _cells(run: Run, name: str, steps: Indices, agents: Indices, kind: str) -> str:
+    """Cells at the steps that are shown. After the last step nobody decides: the cells are those before it if the
+    team stood still, else not known."""
+    decided = np.minimum(steps, run.steps - 1)
+    cells = _rows(run, name, np.unique(decided), agents) + FIRST_CELL if run.steps else np.zeros((1, len(agents)))
+    shown = cells[np.searchsorted(np.unique(decided), decided)] if run.steps else cells
+    ends = run.read("positions", max(run.steps - 1, 0), run.steps + 1)
+    if not np.array_equal(ends[0], ends[-1]):
+        shown[-1] = 0
+    return _text(shown, kind)
+
+
+def _targets(run: Run, steps: Indices) -> Floats:
+    """Targets (F or 1, D, 2) as the steps that are shown saw them; NaN where one is not there."""
+    everything, changes = run.scenario.all_targets, run.scenario.last_change_of_targets
+    frames = np.minimum(steps, max(run.steps - 1, 0)) if changes else np.array([0])
+    count = len(everything)
+    most = min(MOST_TARGETS, max(1, MOST_ENTRIES // len(frames)))
+    shown = np.arange(0, count, -(-count // most))
+    found = np.full((len(frames), len(shown), 2), np.nan)
+    for frame, step in enumerate(np.minimum(frames, changes).tolist()):
+        place = np.full(count, -1)
+        place[everything.present(step)] = np.arange(len(everything.present(step)))
+        there = place[shown] >= 0
+        found[frame, there] = run.scenario.targets_at(step).points[place[shown][there]]
+    return found
+
+
+def _chapter(start: int, network: Network, agents: Indices) -> dict[str, Any]:
+    """A network among the agents that are shown; layer -2: not yet on the roster."""
+    mine = agents[agents < len(network)]
+    place = np.full(len(network) + 1, -1)  # the last for -1
+    place[mine] = np.arange(len(mine))
+    layer, heard = np.full(len(agents), -2), np.full((len(agents), 3), -1)
+    layer[: len(mine)], heard[: len(mine)] = network.layer[mine], place[network.in_neighbors[mine]]
+    return {
+        "start": start,
+        "layer": _text(layer, "<i2"),
+        "heard": _text(heard, "<i4"),
+        "boundary": place[network.boundary].tolist(),
+        "core": int(place[network.core]),
+    }
+
+
+def _colours(depth: int) -> dict[str, Any]:
+    """Those of the figures; on a dark page the first layers are the lightest instead of the darkest."""
+    from matplotlib.colors import to_hex
+
+    light = [to_hex(colour) for colour in layer_colours(depth)]
+    return {"light": light, "dark": _dark(depth), "core": ROLES["core"].colour, "lost": ROLES["lost"].colour}
+
+
+def _dark(depth: int) -> list[str]:
+    import matplotlib as mpl
+    from matplotlib.colors import to_hex
+
+    return [to_hex(colour) for colour in mpl.colormaps["viridis"](np.linspace(1.0, 0.32, depth + 1))]
+
+
+def _remarks(run: Run, agents: Indices, steps: Indices, targets: Floats) -> Iterator[str]:
+    if len(agents) < len(run.network):
+        yield f"Shown are {len(agents):,} of {len(run.network):,} agents, those of the first layers."
+    if len(steps) <= run.steps:
+        yield f"Shown is every {steps[1]}th step, and the last."
+    if targets.shape[1] < len(run.scenario.all_targets):
+        yield f"Shown are {targets.shape[1]:,} of {len(run.scenario.all_targets):,} targets."
+
+
+def _text(numbers: NDArray[Any], kind: str) -> str:
+    return base64.b64encode(np.ascontiguousarray(numbers.astype(kind)).tobytes()).decode()

@@ -1,0 +1,77 @@
+"""All settings of the run, and how to run it again from the report alone.
+
+The scenario is shown and given away with all positions in it, so that it depends on no other file. Long arrays are left
+out of what is shown, not of what is given away.
+"""
+
+import base64
+import platform
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from tricover.errors import InputError
+from tricover.report.markup import Html, code_block, paragraph, slug, text
+from tricover.report.page import Section
+from tricover.simulation import Run
+
+__all__ = ["again_section", "settings_section"]
+
+LONG = 24  # numbers beyond which an array is not shown
+LARGEST = 8_000_000  # characters of a scenario beyond which browsers refuse the link
+_LIBRARIES = ("tricover", "numpy", "scipy", "numba")
+
+
+def settings_section(run: Run) -> Section:
+    """The scenario, defaults included."""
+    import tomli_w
+
+    try:
+        shown = tomli_w.dumps(_short(run.scenario.self_contained().to_dict(arrays=True)))
+    except InputError as error:
+        return Section("Settings", paragraph(f"The scenario lives in Python only: {error}."))
+    said = "The scenario as a TOML file, defaults included. Long lists of positions are in the download below."
+    return Section("Settings", Html(paragraph(said) + code_block(shown)))
+
+
+def again_section(run: Run) -> Section:
+    """The scenario as a file in a link, the commands, and the versions."""
+    name = slug(run.scenario.name)
+    versions = {"python": platform.python_version(), **{library: version(library) for library in _LIBRARIES}}
+    made_by = paragraph("Made with " + ", ".join(f"{name} {number}" for name, number in versions.items()) + ".")
+    link = _download(run, f"{name}.toml")
+    commands = (
+        f"pip install tricover=={versions['tricover']}\n"
+        f"tricover run {name}.toml -o {name}.zarr\n"
+        f"tricover certify {name}.zarr\n"
+        f"tricover report {name}.zarr -o {name}.html\n"
+    )
+    said = paragraph("The same scenario gives the same run, number for number, on the same versions.")
+    return Section("Run it again", Html(link + said + code_block(commands) + made_by))
+
+
+def _download(run: Run, name: str) -> Html:
+    try:
+        toml = run.scenario.self_contained().to_toml()
+    except InputError as error:
+        return paragraph(f"Without the Python code that made it this run cannot be made again: {error}.")
+    if len(toml) > LARGEST:
+        return paragraph("The scenario is too long for a link in a page: the run's folder holds it.")
+    data = base64.b64encode(toml.encode()).decode()
+    size = f"{max(1, round(len(toml) / 1000)):,} kB"
+    return Html(
+        f'<p><a class="button" download="{text(name)}" href="data:application/toml;base64,{data}">Download '
+        f"{text(name)}</a> {size}, with all positions in it</p>\n"
+    )
+
+
+def _short(value: Any) -> Any:
+    """The same with a word in the place of each long array."""
+    if isinstance(value, dict):
+        return {key: _short(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_short(part) for part in value]
+    if isinstance(value, np.ndarray):
+        return value.tolist() if value.size <= LONG else f"… {' × '.join(map(str, value.shape))} numbers"
+    return value

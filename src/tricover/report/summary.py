@@ -1,0 +1,65 @@
+"""What the run was and how it ended, in a few facts and verdicts."""
+
+from collections.abc import Iterator
+
+from tricover.certify import Certificate
+from tricover.report.markup import Html, definitions, paragraph
+from tricover.report.page import Section
+from tricover.simulation import Run
+
+__all__ = ["lead_of", "summary_section", "verdicts_of"]
+
+_MOTIONS = {"reach": "reach: to the goal point in one step", "walk": "walk: cell by cell"}
+
+
+def lead_of(run: Run) -> str:
+    """The run in a sentence."""
+    facts = run.summary()
+    targets = len(run.scenario.all_targets)
+    return f"{facts['agents']:,} agents in {facts['layers']} layers cover {targets:,} targets: {run.steps:,} steps."
+
+
+def verdicts_of(run: Run, certificate: Certificate) -> list[tuple[str, bool | None]]:
+    """Settled? Where it should? Does the certificate hold?"""
+    found: list[tuple[str, bool | None]] = []
+    if run.interrupted:
+        found.append((f"interrupted after step {run.steps}", None))
+    if run.settled_at is None:
+        found.append((f"not settled after {run.steps} steps", False))
+    else:
+        where = "where it should" if run.converged else "but not where it should"
+        found.append((f"settled at step {run.settled_at}, {where}", run.converged))
+    return [*found, (f"certificate {'holds' if certificate.holds else 'does not hold'}", certificate.holds)]
+
+
+def summary_section(run: Run) -> Section:
+    """The facts."""
+    remark = ""
+    if run.interrupted:
+        remark = paragraph(
+            f"This run was cut short: {run.steps} of at most {run.scenario.steps} steps were kept. This is about them."
+        )
+    return Section("Summary", Html(remark + definitions(dict(_facts(run)))))
+
+
+def _facts(run: Run) -> Iterator[tuple[str, object]]:
+    facts, scenario, network = run.summary(), run.scenario, run.network
+    targets, control = scenario.all_targets, scenario.control
+    lost = f", {len(network.lost)} lost" if network.lost.size else ""
+    mentee = network.mentee if isinstance(network.mentee, str) else "a rule of its own"
+    roles = f"{len(network.boundary)} boundary, 1 core, {len(network.followers):,} followers{lost}"
+    yield "agents", f"{facts['agents']:,}: {roles}"
+    yield "layers of followers", f"{network.depth}, mentee rule {mentee}"
+    if len(run.networks) > 1:
+        yield "networks", f"{len(run.networks)}, from steps {', '.join(str(start) for start, _ in run.networks)} on"
+    yield "targets", f"{len(targets):,}" + ("" if targets.still else ", changing over time")
+    yield "motion", _MOTIONS[control.motion]
+    yield "goal", facts["goal"]
+    yield "cells of a triangle", f"{control.resolution**2:,} (resolution {control.resolution})"
+    yield "margin η", f"{control.margin:g}"
+    yield "vehicle", f"{facts['vehicle']}, {scenario.vehicle.duration:g} s per step"
+    yield "steps", f"{run.steps:,} of at most {scenario.steps:,}"
+    yield "settled at step", "never" if run.settled_at is None else run.settled_at
+    yield "largest distance to desired", f"{run.largest_error:.3g} m"
+    yield "missed reach sets", f"{run.missed:,}"
+    yield "seed", scenario.seed
