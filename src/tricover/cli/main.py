@@ -16,6 +16,7 @@ from tricover.cli.init import init
 from tricover.cli.network import network
 from tricover.cli.plan import plan
 from tricover.cli.plot import plot
+from tricover.cli.report import report
 from tricover.cli.run import run
 from tricover.errors import TricoverError
 
@@ -49,7 +50,7 @@ def _root(
     pass
 
 
-for _command in (aoc, certify, compare, init, network, plan, plot, run):
+for _command in (aoc, certify, compare, init, network, plan, plot, report, run):
     app.command()(_command)
 
 

@@ -33,9 +33,9 @@ def coverage_section(run: Run) -> Section:
     rows = [
         (
             name,
-            f"{cover.cost:.4g}",
+            f"{cover.cost:#.4g}",
             f"{cover.cost / best:.2f}" if best else "–",
-            f"{cover.largest:.4g}",
+            f"{cover.largest:#.4g}",
             "–" if steps is None else steps,
         )
         for (name, _, steps), cover in zip(teams, covers, strict=True)

@@ -26,11 +26,18 @@ def certificate_section(run: Run, certificate: Certificate) -> Section:
 
 
 def _claim(claim: Claim) -> tuple[Html, Html, Html]:
-    figures = "; ".join(f"{name.replace('_', ' ')}: {_shown(value)}" for name, value in claim.figures.items())
+    figures = "; ".join(
+        f"{name.replace('_', ' ')}: {_shown(value)}" for name, value in claim.figures.items() if _says(name, value)
+    )
     faults = "".join(f"<li>{text(fault)}</li>" for fault in claim.faults)
     finding = f"{text(claim.summary)}{f'<ul>{faults}</ul>' if faults else ''}{note(figures) if figures else ''}"
     name = f"{text(claim.title)}<br><small>{text(claim.equation)}</small>"
     return Html(name), verdict(claim.verdict, _GOOD[claim.verdict]), Html(finding)
+
+
+def _says(name: str, value: object) -> bool:
+    """Whether a figure says something: not that there are no faults, once more."""
+    return value not in (None, {}) and not (name in ("faults", "worst") and not value)
 
 
 def _shown(value: object) -> str:

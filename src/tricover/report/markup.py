@@ -55,15 +55,15 @@ def definitions(facts: Mapping[str, object]) -> Html:
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], right: Sequence[str] = ()) -> Html:
     """A table; the columns named in ``right`` hold numbers and are set flush right."""
+    compact = ' class="compact"' if set(right) == set(columns) else ""
     sides = [' class="number"' if name in right else "" for name in columns]
     head = "".join(f'<th scope="col"{side}>{text(name)}</th>' for name, side in zip(columns, sides, strict=True))
     body = "".join(
         "<tr>" + "".join(f"<td{side}>{text(cell)}</td>" for cell, side in zip(row, sides, strict=True)) + "</tr>\n"
         for row in rows
     )
-    return Html(
-        f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>\n'
-    )
+    rows_of_both = f"<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody>"
+    return Html(f'<div class="scroll" tabindex="0"><table{compact}>{rows_of_both}</table></div>\n')
 
 
 def code_block(code: str) -> Html:

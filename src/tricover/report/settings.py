@@ -1,38 +1,36 @@
 """All settings of the run, and how to run it again from the report alone.
 
-The scenario is shown and given away with all positions in it, so that it depends on no other file. Long arrays are left
+The scenario is shown and given away with all positions in it, so that it depends on no other file. Long lists are left
 out of what is shown, not of what is given away.
 """
 
 import base64
 import platform
+import re
 from importlib.metadata import version
-from typing import Any
-
-import numpy as np
 
 from tricover.errors import InputError
-from tricover.report.markup import Html, code_block, paragraph, slug, text
+from tricover.report.markup import Html, code_block, paragraph, slug
 from tricover.report.page import Section
 from tricover.simulation import Run
 
 __all__ = ["again_section", "settings_section"]
 
-LONG = 24  # numbers beyond which an array is not shown
+_ROWS = re.compile(r"^(\w+ =) \[\n((?:[ ]{4}.*\n){13,})\]", re.MULTILINE)
+_PAIR = r"\d\],"
+_NUMBERS = re.compile(r"(= \[[^,\n]+, [^,\n]+), ([-+.e\d, ]{80,})\]")
 LARGEST = 8_000_000  # characters of a scenario beyond which browsers refuse the link
 _LIBRARIES = ("tricover", "numpy", "scipy", "numba")
 
 
 def settings_section(run: Run) -> Section:
     """The scenario, defaults included."""
-    import tomli_w
-
     try:
-        shown = tomli_w.dumps(_short(run.scenario.self_contained().to_dict(arrays=True)))
+        toml = run.scenario.self_contained().to_toml()
     except InputError as error:
         return Section("Settings", paragraph(f"The scenario lives in Python only: {error}."))
-    said = "The scenario as a TOML file, defaults included. Long lists of positions are in the download below."
-    return Section("Settings", Html(paragraph(said) + code_block(shown)))
+    said = "The scenario as a TOML file, defaults included. Long lists of numbers are in the download below."
+    return Section("Settings", Html(paragraph(said) + code_block(shortened(toml))))
 
 
 def again_section(run: Run) -> Section:
@@ -60,18 +58,15 @@ def _download(run: Run, name: str) -> Html:
         return paragraph("The scenario is too long for a link in a page: the run's folder holds it.")
     data = base64.b64encode(toml.encode()).decode()
     size = f"{max(1, round(len(toml) / 1000)):,} kB"
-    return Html(
-        f'<p><a class="button" download="{text(name)}" href="data:application/toml;base64,{data}">Download '
-        f"{text(name)}</a> {size}, with all positions in it</p>\n"
-    )
+    link = f'<a class="button" download="{name}" href="data:application/toml;base64,{data}">Download {name}</a>'
+    return Html(f'<p>{link} <span class="note">{size}, with all positions in it</span></p>\n')
 
 
-def _short(value: Any) -> Any:
-    """The same with a word in the place of each long array."""
-    if isinstance(value, dict):
-        return {key: _short(part) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_short(part) for part in value]
-    if isinstance(value, np.ndarray):
-        return value.tolist() if value.size <= LONG else f"… {' × '.join(map(str, value.shape))} numbers"
-    return value
+def shortened(toml: str) -> str:
+    """The same text with long lists cut out; it says how many rows they have.
+
+    >>> shortened("weights = [" + ", ".join(map(str, range(100))) + "]")
+    'weights = [0, 1, … 98 more]'
+    """
+    rows = _ROWS.sub(lambda found: f"{found[1]} [ … {len(re.findall(_PAIR, found[2])):,} rows ]", toml)
+    return _NUMBERS.sub(lambda found: f"{found[1]}, … {found[2].count(',') + 1:,} more]", rows)

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["inline_svg"]
 
-_GROWTH = 1.45  # of print size: figures are set in eight points, pages in twelve
+_GROWTH = 1.9  # pixels for a point: figures are set in eight points, pages in sixteen pixels
+_WIDE = 400  # points from which on a figure takes the whole width of the page
 _SURPLUS = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<style[^>]*>.*?</style>", re.DOTALL)
 _NUMBERS = re.compile(r'(?<= d=")[^"]*')
 
@@ -52,8 +53,10 @@ def _opening(given: str, label: str) -> str:
     """The tag of the drawing: as wide as there is room, at most its own size."""
     box = re.search(r'viewBox="([^"]*)"', given)
     assert box is not None
-    width = float(box[1].split()[2]) * _GROWTH
-    return f'<svg viewBox="{box[1]}" role="img" aria-label="{text(label)}" style="max-width: {width:.0f}px">'
+    width = float(box[1].split()[2])
+    wide = ' class="wide"' if width > _WIDE else ""
+    size = f'style="max-width: {width * _GROWTH:.0f}px"'
+    return f'<svg{wide} viewBox="{box[1]}" role="img" aria-label="{text(label)}" {size}>'
 
 
 def _rounded(path: "re.Match[str]") -> str:
