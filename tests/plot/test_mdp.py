@@ -44,7 +44,7 @@ def test_solution_shows_value_policy_and_path(tmp_path):
     cells, arrows = axes.collections
     assert np.array_equal(cells.get_array(), solution.value)
     assert arrows.N == 63  # the goal stays
-    path = axes.lines[0].get_xydata()
+    path = next(line for line in axes.lines if line.get_label() == "path").get_xydata()
     centres = grid.weights @ np.array([[0, 0], [4, 0.5], [1, 3]])
     np.testing.assert_allclose(path[[0, -1]], centres[[60, 20]])
     assert len(path) == grid.moves(60, 20) + 1
