@@ -32,6 +32,7 @@ __all__ = [
     "label_texts",
     "links",
     "marker_area",
+    "present_points",
 ]
 
 Floats = NDArray[np.float64]
@@ -107,11 +108,15 @@ def draw_heads(ax: "Axes", tips: Floats, ways: Floats, colours: Any) -> None:
     )
 
 
-def draw_targets(ax: "Axes", targets: Targets) -> None:
-    """Targets as small dots on the ground, under everything else; those without weight are not there."""
-    shown = targets.points if targets.weights is None else targets.points[targets.weights > 0]
-    looks: dict[str, Any] = {"c": GROUND, "linewidths": 0, "zorder": 0.5, "rasterized": len(shown) > MOST_VECTORS}
-    ax.scatter(shown[:, 0], shown[:, 1], s=float(np.clip(2000 / max(len(shown), 1), 0.6, 5.0)), **looks)
+def present_points(targets: Targets) -> Floats:
+    """Points (D, 2) of the targets that are there: those with weight."""
+    return targets.points if targets.weights is None else targets.points[targets.weights > 0]
+
+
+def draw_targets(ax: "Axes", points: Floats) -> None:
+    """Targets (D, 2) as small dots on the ground, under everything else."""
+    looks: dict[str, Any] = {"c": GROUND, "linewidths": 0, "zorder": 0.5, "rasterized": len(points) > MOST_VECTORS}
+    ax.scatter(points[:, 0], points[:, 1], s=float(np.clip(2000 / max(len(points), 1), 0.6, 5.0)), **looks)
 
 
 def draw_agents(
@@ -136,7 +141,7 @@ def draw_agents(
             continue
         looks = {
             "s": area if name == "follower" else max(area, _LEAST_ANCHOR),
-            "marker": role.marker,
+            "marker": "o" if hollow and name == "lost" else role.marker,  # a cross cannot be hollow
             "c": [role.colour] if role.colour else colours[network.layer[shown]],
             "linewidths": 0.5 if area > _LEAST_ANCHOR else 0.15,
             "zorder": 3,

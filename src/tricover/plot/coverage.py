@@ -6,7 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.coverage import CoverageTrace, voronoi_cells
-from tricover.plot.agents import MOST_VECTORS, draw_agents, draw_targets, key_to_layers, key_to_roles, marker_area
+from tricover.plot.agents import (
+    MOST_VECTORS,
+    draw_agents,
+    draw_targets,
+    key_to_layers,
+    key_to_roles,
+    marker_area,
+    present_points,
+)
 from tricover.plot.paths import chosen_step
 from tricover.plot.style import ACTUAL, COLUMN, FAINT, WANTED, figure_style, new_axes, new_map, whole_numbers
 from tricover.simulation import Run
@@ -46,12 +54,12 @@ def plot_voronoi(run: Run, step: int = -1, ax: "Axes | None" = None) -> "Axes":
 
     time = chosen_step(run, step)
     positions, present = run.positions[time], run.present[time]
-    targets, network = run.scenario.targets_at(time), run.network_at(max(min(time, run.steps - 1), 0))
-    box = _around(np.concatenate([positions[present], targets.points]))
+    ground, network = present_points(run.scenario.targets_at(time)), run.network_at(max(min(time, run.steps - 1), 0))
+    box = _around(np.concatenate([positions[present], ground]))
     cells = [cell for cell in voronoi_cells(positions[present], box) if len(cell)]
     with figure_style():
         ax = ax or new_map(box, strip=True)
-        draw_targets(ax, targets)
+        draw_targets(ax, ground)
         raster = len(cells) > MOST_VECTORS
         ax.add_collection(
             PolyCollection(cells, facecolors="none", edgecolors=FAINT, linewidths=0.5, zorder=1, rasterized=raster)

@@ -24,6 +24,7 @@ from tricover.plot.agents import (
     label_texts,
     links,
     marker_area,
+    present_points,
 )
 from tricover.plot.style import FAINT, figure_style, layer_colours, new_axes, new_map
 from tricover.simulation import Run
@@ -62,9 +63,10 @@ def plot_desired(
 ) -> "Axes":
     """Draw the desired formation of a run with its links, over the targets; arguments as in ``plot_network``."""
     with figure_style():
-        ax = ax or new_map(run.targets.points, run.desired, strip=key)
+        ground = present_points(run.targets)
+        ax = ax or new_map(ground, run.desired, strip=key)
         _draw_formation(ax, run.network, run.desired, labels, key)
-        draw_targets(ax, run.targets)
+        draw_targets(ax, ground)
         if key:
             key_to_roles(ax, run.network, targets=True)
         ax.set(xlabel="x, m", ylabel="y, m")

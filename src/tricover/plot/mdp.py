@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
 
-__all__ = ["HIGHLIGHT", "draw_cells", "draw_solution", "plot_solution", "plot_states", "plot_weights"]
+__all__ = ["EQUILATERAL", "HIGHLIGHT", "draw_cells", "draw_solution", "plot_solution", "plot_states", "plot_weights"]
+
+Floats = NDArray[np.float64]
 
 EQUILATERAL = np.array([[0.5, np.sqrt(0.75)], [0.0, 0.0], [1.0, 0.0]])
 HIGHLIGHT = "#d55e00"
@@ -68,11 +70,15 @@ def plot_solution(solution: Solution, start: int | None = None, ax: "Axes | None
     return ax
 
 
-def draw_solution(ax: "Axes", solution: Solution) -> NDArray[np.float64]:
-    """Value, policy and goal, with a bar for the value; the centres of the cells (M², 2)."""
+def draw_solution(ax: "Axes", solution: Solution, corners: Floats | None = None) -> Floats:
+    """Value, policy and goal, with a bar for the value; the centres of the cells (M², 2).
+
+    ``corners`` (3, 2): draw it in a triangle of another shape.
+    """
     problem = solution.problem
-    centres = problem.grid.weights @ problem.triangle
-    cells = draw_cells(ax, problem.grid, problem.triangle, array=solution.value, cmap="viridis_r", linewidths=0.1)
+    shape = problem.triangle if corners is None else corners
+    centres = problem.grid.weights @ shape
+    cells = draw_cells(ax, problem.grid, shape, array=solution.value, cmap="viridis_r", linewidths=0.1)
     bar = ax.figure.colorbar(cells, ax=ax, label="value V*(s)", shrink=0.7)
     bar.ax.ticklabel_format(scilimits=(-2, 3))
     _draw_policy(ax, solution, centres)
@@ -81,7 +87,7 @@ def draw_solution(ax: "Axes", solution: Solution) -> NDArray[np.float64]:
     return np.asarray(centres)
 
 
-def draw_cells(ax: "Axes", grid: CellGrid, corners: NDArray[np.float64], **style: Any) -> "PolyCollection":
+def draw_cells(ax: "Axes", grid: CellGrid, corners: Floats, **style: Any) -> "PolyCollection":
     """The cells of a triangle (3, 2) as one collection, on plain axes."""
     from matplotlib.collections import PolyCollection
 
@@ -93,7 +99,7 @@ def draw_cells(ax: "Axes", grid: CellGrid, corners: NDArray[np.float64], **style
     return cells
 
 
-def _draw_policy(ax: "Axes", solution: Solution, centres: NDArray[np.float64]) -> None:
+def _draw_policy(ax: "Axes", solution: Solution, centres: Floats) -> None:
     """An arrow per cell; where cells are many, on every few of them, for as many moves."""
     grid = solution.problem.grid
     stride = -(-grid.resolution // _MOST_ARROWS)
@@ -106,7 +112,7 @@ def _draw_policy(ax: "Axes", solution: Solution, centres: NDArray[np.float64]) -
     ax.quiver(x, y, dx, dy, angles="xy", scale_units="xy", scale=1.6, width=0.004, color="white", zorder=3)
 
 
-def _name_corners(ax: "Axes", corners: NDArray[np.float64]) -> None:
+def _name_corners(ax: "Axes", corners: Floats) -> None:
     centre = corners.mean(axis=0)
     for k, corner in enumerate(corners):
         x, y = centre + 1.08 * (corner - centre)

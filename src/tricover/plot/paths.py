@@ -16,6 +16,7 @@ from tricover.plot.agents import (
     key_to_layers,
     key_to_roles,
     marker_area,
+    present_points,
 )
 from tricover.plot.style import figure_style, layer_colours, new_map
 from tricover.simulation import Run
@@ -55,8 +56,9 @@ def plot_paths(run: Run, ax: "Axes | None" = None, agents: Sequence[int] | NDArr
     area = 0.8 * marker_area(len(chosen), False)
     trails = [_moves(run.positions[:, agent]) for agent in chosen]
     with figure_style():
-        ax = ax or new_map(run.targets.points, run.positions[0, chosen], run.positions[-1, chosen], strip=True)
-        draw_targets(ax, run.targets)
+        ground = present_points(run.targets)
+        ax = ax or new_map(ground, run.positions[0, chosen], run.positions[-1, chosen], strip=True)
+        draw_targets(ax, ground)
         lines = LineCollection(
             trails,
             colors=layer_colours(network.depth)[np.maximum(network.layer[chosen], 0)],

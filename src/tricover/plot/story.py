@@ -1,9 +1,9 @@
 """One agent's story in four panels.
 
 1. Its place in the team: the three agents it listens to, its triangle, and its path.
-2. Its own frame: the cells of its triangle, the targets in it, and its way through the cells. In-neighbours move, so
-   positions are drawn by their barycentric coordinates in the triangle of their time, in the triangle of the end.
-3. What it decides by: the value of every cell and the policy, towards its goal cell of the end.
+2. Its own frame: the cells of its triangle, the targets in it at the end, and its way through the cells. The triangle
+   moves and can be thin, so everything is drawn by barycentric coordinates, those of the time, in an equilateral one.
+3. What it decides by: the value of every cell and the policy, towards its goal cell of the end, in the same frame.
 4. How it comes to rest: its distance to the goal of the moment and to its desired position. The goal jumps until the
    in-neighbours stand; from then on nothing is left but to walk there.
 """
@@ -19,11 +19,12 @@ from tricover.errors import InputError
 from tricover.geometry import CellGrid, barycentric, flat
 from tricover.goals import cell_points
 from tricover.mdp import LocalMDP
-from tricover.plot.agents import draw_agents, draw_heads, draw_targets, marker_area
-from tricover.plot.mdp import HIGHLIGHT, draw_cells, draw_solution
+from tricover.plot.agents import draw_agents, draw_heads, draw_targets, marker_area, present_points
+from tricover.plot.mdp import EQUILATERAL, HIGHLIGHT, draw_cells, draw_solution
 from tricover.plot.paths import chosen_agents
 from tricover.plot.style import ACTUAL, FAINT, INK, PAGE, figure_style, whole_numbers
 from tricover.simulation import Run
+from tricover.targets import Targets
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +33,7 @@ __all__ = ["plot_story"]
 
 Floats = NDArray[np.float64]
 
-_AROUND = 0.2  # of the triangle's extent: how much of what is outside is shown
+_AROUND = 0.2  # of the triangle's side: how much of what is outside is shown
 _VISITED = "#f9d5bd"
 
 
@@ -94,7 +95,7 @@ def _life(run: Run, agent: int, label: str | None) -> _Life:
 def _draw_place(ax: "Axes", run: Run, life: _Life) -> None:
     network, last = run.network, run.positions[-1]
     heard = network.in_neighbors[life.agent]
-    draw_targets(ax, run.targets)
+    draw_targets(ax, present_points(run.targets))
     draw_agents(ax, network, last, 0.6 * marker_area(len(network), False), faint=True)
     ax.fill(*last[heard].T, facecolor=_VISITED, edgecolor="none", zorder=0.4)
     ways = last[life.agent] - last[heard]
@@ -109,16 +110,18 @@ def _draw_place(ax: "Axes", run: Run, life: _Life) -> None:
 
 
 def _draw_way(ax: "Axes", run: Run, life: _Life) -> None:
-    grid, corners = CellGrid(run.scenario.control.resolution), life.triangles[-1]
+    grid = CellGrid(run.scenario.control.resolution)
     own = barycentric(life.path, life.triangles)
     cells = grid.locate(own)
     colours = np.where(np.isin(np.arange(len(grid)), cells), _VISITED, "white")
-    draw_cells(ax, grid, corners, facecolors=colours, edgecolors=FAINT, linewidths=4 / (grid.resolution + 8), zorder=0)
-    ax.fill(*corners.T, facecolor="none", edgecolor=INK, linewidth=0.7, zorder=1)
-    draw_targets(ax, run.targets)
-    _draw_path(ax, own @ corners)
-    _frame(ax, corners)
-    _name_corners(ax, corners, run.network.in_neighbors[life.agent].tolist())
+    draw_cells(
+        ax, grid, EQUILATERAL, facecolors=colours, edgecolors=FAINT, linewidths=4 / (grid.resolution + 8), zorder=0
+    )
+    ax.fill(*EQUILATERAL.T, facecolor="none", edgecolor=INK, linewidth=0.7, zorder=1)
+    draw_targets(ax, _seen(run.targets, life.triangles[-1]))
+    _draw_path(ax, own @ EQUILATERAL)
+    ax.set(xlim=(-_AROUND, 1 + _AROUND), ylim=(-_AROUND, EQUILATERAL[0, 1] + _AROUND))
+    _name_corners(ax, run.network.in_neighbors[life.agent].tolist())
     outside = int((cells < 0).sum())
     note = f", {outside} of {len(cells)} steps outside" if outside else ""
     ax.set_title(f"its {len(grid)} cells and its way{note}")
@@ -131,7 +134,7 @@ def _draw_decision(ax: "Axes", run: Run, life: _Life) -> None:
         return
     grid = CellGrid(control.resolution)
     mdp = LocalMDP(grid, life.triangles[-1], goal, control.alpha, control.beta, control.gamma)
-    draw_solution(ax, mdp.solve())
+    draw_solution(ax, mdp.solve(), EQUILATERAL)
     ax.set_title("value of each cell, and the policy to its goal")
 
 
@@ -147,9 +150,10 @@ def _draw_arrival(ax: "Axes", run: Run, life: _Life) -> None:
     stand = int(moving[-1]) + 1 if moving.size else 0
     if stand < run.steps:
         ax.axvline(stand, color=FAINT, linewidth=0.8, label=f"in-neighbours stand, step {stand}")
-    ax.set(xlabel="step", ylabel="distance, m", ylim=(0, None), xlim=(0, run.steps))
+    top = 1.4 * max(line.get_ydata().max() for line in ax.lines[:2]) or 1.0  # with room for the legend
+    ax.set(xlabel="step", ylabel="distance, m", ylim=(0, top), xlim=(0, run.steps))
     whole_numbers(ax.xaxis)
-    ax.legend(loc="upper right", title=f"{life.name} to its", alignment="left")
+    ax.legend(loc="upper right", title=f"{life.name} to its", alignment="left", frameon=True, edgecolor="none")
     ax.set_title("how it comes to rest")
 
 
@@ -159,18 +163,18 @@ def _draw_path(ax: "Axes", path: Floats) -> None:
     ax.plot(*path[-1], "o", color=HIGHLIGHT, markeredgecolor="white", markersize=6, zorder=6)
 
 
-def _frame(ax: "Axes", corners: Floats) -> None:
-    """Show the triangle and a little of what is around it."""
-    low, high = corners.min(axis=0), corners.max(axis=0)
-    margin = _AROUND * float((high - low).max())
-    ax.set(xlim=(low[0] - margin, high[0] + margin), ylim=(low[1] - margin, high[1] + margin))
+def _seen(targets: Targets, triangle: Floats) -> Floats:
+    """The targets inside a triangle (3, 2), in the equilateral frame."""
+    points = present_points(targets)
+    own = barycentric(points, np.broadcast_to(triangle, (len(points), 3, 2)))
+    return np.asarray(own[(own >= 0).all(axis=1)] @ EQUILATERAL)
 
 
-def _name_corners(ax: "Axes", corners: Floats, agents: list[int]) -> None:
-    centre = corners.mean(axis=0)
-    for corner, agent in zip(corners, agents, strict=True):
-        way = (corner - centre) / np.linalg.norm(corner - centre)
-        ax.annotate(str(agent), corner, 9 * way, textcoords="offset points", ha="center", va="center", fontsize=7)
+def _name_corners(ax: "Axes", agents: list[int]) -> None:
+    centre = EQUILATERAL.mean(axis=0)
+    for corner, agent in zip(EQUILATERAL, agents, strict=True):
+        x, y = centre + 1.12 * (corner - centre)
+        ax.text(x, y, str(agent), ha="center", va="center", fontsize=7)
 
 
 def _all(agents: list[int]) -> str:
