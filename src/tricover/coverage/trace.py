@@ -93,8 +93,8 @@ def _scenes(run: Run, steps: Ints) -> Iterator[tuple[Floats, Targets]]:
 
 
 def _cost(agents: Floats, targets: Targets) -> float:
-    nothing_there = targets.weights is not None and not np.any(targets.weights > 0)
-    return float("nan") if nothing_there else coverage_cost(agents, targets)
+    there = len(targets) > 0 and (targets.weights is None or bool((targets.weights > 0).any()))
+    return coverage_cost(agents, targets) if there else float("nan")
 
 
 def _lloyds_costs(run: Run) -> Floats:

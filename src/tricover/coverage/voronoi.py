@@ -36,14 +36,13 @@ def voronoi_cells(positions: ArrayLike, box: ArrayLike) -> list[Floats]:
     low, high = everything.min(axis=0), everything.max(axis=0)
     middle, scale = (low + high) / 2, float((high - low).max()) / 2
     local, frame = (agents - middle) / scale, (corners - middle) / scale
-    sites, owners = np.unique(local, axis=0, return_index=True)
     far = _FAR * np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
-    diagram = Voronoi(np.concatenate([sites, far]))
+    diagram = Voronoi(np.concatenate([local, far]))
+    regions, owners = np.unique(diagram.point_region[: len(agents)], return_index=True)  # shared by those on one spot
     cells = [np.empty((0, 2))] * len(agents)
-    for owner, region in zip(owners.tolist(), diagram.point_region.tolist(), strict=False):
-        if region >= 0:  # else it is within rounding of another agent, which has the cell
-            polygon = _clipped(_counter_clockwise(diagram.vertices[diagram.regions[region]]), frame)
-            cells[owner] = np.clip(polygon * scale + middle, *corners)
+    for owner, region in zip(owners.tolist(), regions.tolist(), strict=True):
+        polygon = _clipped(_counter_clockwise(diagram.vertices[diagram.regions[region]]), frame)
+        cells[owner] = np.clip(polygon * scale + middle, *corners)
     return cells
 
 

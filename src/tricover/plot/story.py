@@ -76,8 +76,9 @@ def _life(run: Run, agent: int, label: str | None) -> _Life:
     if not run.steps:
         raise InputError("this run has no steps: there is no story to tell")
     if run.network.layer[chosen] < 1:
-        kind = "is an anchor" if run.network.layer[chosen] == 0 else "was lost"
-        raise InputError(f"agent {agent} {kind}: choose a follower, such as {run.network.followers[-1]}")
+        kind, others = "is an anchor" if run.network.layer[chosen] == 0 else "was lost", run.network.followers
+        remedy = f"choose a follower, such as {others[-1]}" if others.size else "this team has no followers"
+        raise InputError(f"agent {agent} {kind}: {remedy}")
     steps, triangles = [], []
     starts = [start for start, _ in run.networks]
     for start, stop, (_, network) in zip(starts, [*starts[1:], run.steps + 1], run.networks, strict=True):
@@ -142,15 +143,16 @@ def _draw_arrival(ax: "Axes", run: Run, life: _Life) -> None:
     grid, steps = CellGrid(run.scenario.control.resolution), life.steps[life.steps < run.steps]
     triangles, path = life.triangles[: len(steps)], life.path[: len(steps)]
     goals = cell_points(run.goal_cells[steps, life.agent].astype(np.int64), triangles, grid)
+    to_goal = np.linalg.norm(path - goals, axis=1)
     to_desired = np.linalg.norm(life.path - run.desired[life.agent], axis=1)
-    ax.plot(steps, np.linalg.norm(path - goals, axis=1), ".-", color=ACTUAL, linewidth=0.7, markersize=3, label="goal")
+    ax.plot(steps, to_goal, ".-", color=ACTUAL, linewidth=0.7, markersize=3, label="goal")
     ax.plot(life.steps, to_desired, drawstyle="steps-post", color=HIGHLIGHT, label="desired position")
     heard = run.positions[:, run.network.in_neighbors[life.agent]]
     moving = np.flatnonzero((heard != heard[-1]).any(axis=(1, 2)))
     stand = int(moving[-1]) + 1 if moving.size else 0
     if stand < run.steps:
         ax.axvline(stand, color=FAINT, linewidth=0.8, label=f"in-neighbours stand, step {stand}")
-    top = 1.4 * max(line.get_ydata().max() for line in ax.lines[:2]) or 1.0  # with room for the legend
+    top = 1.4 * float(max(to_goal.max(initial=0), to_desired.max())) or 1.0  # with room for the legend
     ax.set(xlabel="step", ylabel="distance, m", ylim=(0, top), xlim=(0, run.steps))
     whole_numbers(ax.xaxis)
     ax.legend(loc="upper right", title=f"{life.name} to its", alignment="left", frameon=True, edgecolor="none")

@@ -57,11 +57,17 @@ class StoreReader:
 
     def read(self, name: str, start: int, stop: int) -> NDArray[Any]:
         """Entries ``start`` to ``stop`` of an array."""
-        return np.asarray(self.group[name][start:stop])
+        try:
+            return np.asarray(self.group[name][start:stop])
+        except (OSError, KeyError, ValueError, RuntimeError) as error:
+            raise FileFormatError(f"{self.path}: {name} cannot be read ({error}); run its scenario again") from error
 
     def scenario(self) -> Scenario:
         """The scenario, with its long arrays."""
-        return Scenario(**_joined(dict(self.group.attrs["scenario"]), self.group))
+        try:
+            return Scenario(**_joined(dict(self.group.attrs["scenario"]), self.group))
+        except (OSError, KeyError, RuntimeError) as error:
+            raise FileFormatError(f"{self.path}: the scenario of this run cannot be read ({error})") from error
 
     def state(self) -> State:
         """The state after the last step that was kept."""
