@@ -9,7 +9,7 @@ from PIL import Image
 
 import tricover as tc
 from tricover.certify import log_of_run, transition_matrices
-from tricover.coverage import compare_methods
+from tricover.coverage import compare_methods, coverage_over_time
 from tricover.formats import read_points
 from tricover.plot import (
     PAGE,
@@ -17,11 +17,18 @@ from tricover.plot import (
     plot_cells,
     plot_comparison,
     plot_contraction,
+    plot_coordinates,
+    plot_coverage,
+    plot_desired,
     plot_layers,
     plot_network,
+    plot_paths,
+    plot_portrait,
     plot_settling,
+    plot_story,
     plot_transition,
     plot_tube,
+    plot_voronoi,
     save_figure,
 )
 
@@ -72,6 +79,22 @@ def draw_certificate():
     save(figure, "certificate-57.png")
 
 
+def draw_runs():
+    """The figures of docs/figures.md: the paper's 57 agents, with both motions. Agents 28 and 42 are its 29 and 43."""
+    data = tc.Scenario.load(EXAMPLES / "paper-57.toml").to_dict()
+    reach = tc.simulate(tc.Scenario(**data))
+    walk = tc.simulate(tc.Scenario(**{**data, "control": {**data["control"], "motion": "walk"}}))
+    save(plot_desired(walk), "desired-57.png")
+    for run, agent in ((reach, 28), (walk, 42)):
+        motion = run.scenario.control.motion
+        save(plot_paths(run), f"paths-{motion}-57.png")
+        save(plot_coordinates(run, agent), f"coordinates-{motion}-57.png")
+    save(plot_portrait(walk), "portrait-57.png")
+    save(plot_coverage(coverage_over_time(walk)), "coverage-57.png")
+    save(plot_voronoi(walk), "voronoi-57.png")
+    save(plot_story(walk, 7), "story-57.png")
+
+
 if __name__ == "__main__":
     mpl.use("Agg")
     small, team = (tc.build_network(read_points(EXAMPLES / f"team-{count}.csv").positions) for count in (13, 57))
@@ -81,4 +104,5 @@ if __name__ == "__main__":
     save(plot_layers(team), "layers-57.png")
     draw_rules()
     draw_comparison(team.reference)
+    draw_runs()
     draw_certificate()

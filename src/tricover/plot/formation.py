@@ -55,6 +55,8 @@ def plot_network(
         ax = ax or (new_axes(projection="3d") if space else new_map(network.reference, strip=key))
         _draw_formation(ax, network, network.reference, labels, key)
         ax.set(xlabel="x", ylabel="y", **({"zlabel": "z"} if space else {}))
+        if space:
+            ax.tick_params(pad=-2)
     return ax
 
 
