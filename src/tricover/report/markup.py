@@ -54,16 +54,20 @@ def definitions(facts: Mapping[str, object]) -> Html:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], right: Sequence[str] = ()) -> Html:
-    """A table; the columns named in ``right`` hold numbers and are set flush right."""
-    compact = ' class="compact"' if set(right) == set(columns) else ""
+    """A table; the columns named in ``right`` hold numbers and are set flush right.
+
+    One of numbers only stays a table on a phone; in others each row becomes a block, with names before the numbers.
+    """
+    kind = "compact" if set(right) == set(columns) else "stacked"
     sides = [' class="number"' if name in right else "" for name in columns]
     head = "".join(f'<th scope="col"{side}>{text(name)}</th>' for name, side in zip(columns, sides, strict=True))
+    named = [f'{side} data-name="{text(name)}"' if side else "" for name, side in zip(columns, sides, strict=True)]
     body = "".join(
-        "<tr>" + "".join(f"<td{side}>{text(cell)}</td>" for cell, side in zip(row, sides, strict=True)) + "</tr>\n"
+        "<tr>" + "".join(f"<td{given}>{text(cell)}</td>" for cell, given in zip(row, named, strict=True)) + "</tr>\n"
         for row in rows
     )
-    rows_of_both = f"<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody>"
-    return Html(f'<div class="scroll" tabindex="0"><table{compact}>{rows_of_both}</table></div>\n')
+    inside = f"<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody>"
+    return Html(f'<div class="scroll" tabindex="0"><table class="{kind}">{inside}</table></div>\n')
 
 
 def code_block(code: str) -> Html:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from tricover.formats import write_whole
 from tricover.report.markup import Html, slug, table, text, verdict
 from tricover.report.markup import note as small_print
-from tricover.report.svg import inline_svg
+from tricover.report.svg import inline_svg, with_own_names
 
 if TYPE_CHECKING:
     from tricover.report.svg import Drawing
@@ -58,11 +58,12 @@ def figure_section(title: str, *figures: "tuple[Drawing, str]", note: str = "") 
 
 def figures_html(figures: "Iterable[tuple[Drawing, str]]") -> Html:
     """Figures with their captions, side by side where there is room."""
-    shown = "".join(
-        f"<figure>{inline_svg(drawing, caption)}<figcaption>{text(caption)}</figcaption></figure>\n"
+    shown = (
+        f'<figure><div class="scroll">{inline_svg(drawing, caption)}</div>'
+        f"<figcaption>{text(caption)}</figcaption></figure>\n"
         for drawing, caption in figures
     )
-    return Html(f'<div class="figures">{shown}</div>')
+    return Html(f'<div class="figures">{"".join(shown)}</div>')
 
 
 def write_page(
@@ -95,7 +96,7 @@ def write_page(
         lead=text(lead),
         verdicts=" ".join(verdict(words, good) for words, good in verdicts),
         contents=contents,
-        body=body,
+        body=with_own_names(body),
         style=resource("style.css"),
         script=resource("playback.js"),
     )

@@ -2,6 +2,8 @@
 
 from string import Template
 
+import numpy as np
+
 from tricover.report.markup import Html, text
 from tricover.report.page import Section, resource
 from tricover.report.playback import playback_of
@@ -19,7 +21,7 @@ def playback_section(run: Run, title: str = "Playback") -> Section:
     """The run, to be played; a page may hold several."""
     made = playback_of(run)
     depth = max(network.depth for _, network in run.networks)
-    remarks = " ".join((*made.remarks, f"Positions here are right to {made.precision:.1g} m."))
+    remarks = " ".join((*made.remarks, f"Positions here are right to {_rounded_up(made.precision)} m."))
     html = Template(resource("player.html")).substitute(
         label=text(f"Playback of {run.scenario.name}: {len(run.network)} agents, {run.steps} steps. {_KEYS}"),
         caption=text(f"{_KEYS} {remarks}"),
@@ -29,3 +31,13 @@ def playback_section(run: Run, title: str = "Playback") -> Section:
         data=made.json.replace("<", "\\u003c"),
     )
     return Section(title, Html(html))
+
+
+def _rounded_up(metres: float) -> str:
+    """To one digit that is not too small.
+
+    >>> _rounded_up(0.00092), _rounded_up(0.0031), _rounded_up(0.5)
+    ('0.001', '0.004', '0.5')
+    """
+    unit = 10.0 ** np.floor(np.log10(metres))
+    return f"{np.ceil(metres / unit) * unit:.1g}"

@@ -1,14 +1,14 @@
 """Matplotlib figures as SVG inside a page.
 
-Text stays text. The width follows the page, up to the figure's own at screen size. Names inside the drawing get a
-prefix of its own, so that figures on one page do not mix up their markers and clips; what a page has once (style,
-namespaces, metadata) is left out.
+Text stays text. The width follows the page, up to the figure's own at screen size. What a page has once (style,
+namespaces, metadata) is left out. ``with_own_names`` numbers the figures of a page and puts the number before all names
+inside them, so that they do not mix up their markers and clips.
 """
 
 import re
 from collections.abc import Sequence
-from hashlib import sha256
 from io import BytesIO
+from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
 
 from tricover.plot import figure_style
@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 
     Drawing: TypeAlias = Axes | Figure | Sequence[Axes]
 
-__all__ = ["inline_svg"]
+__all__ = ["inline_svg", "with_own_names"]
 
 _GROWTH = 1.9  # pixels for a point: figures are set in eight points, pages in sixteen pixels
 _WIDE = 400  # points from which on a figure takes the whole width of the page
 _SURPLUS = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<style[^>]*>.*?</style>", re.DOTALL)
+_SVG = re.compile(r"<svg.*?</svg>", re.DOTALL)
+_NAMES = re.compile(r'(?:\sid="|url\(#|\shref="#)(?=[^<>]*>)')  # in tags, not in text
 _NUMBERS = re.compile(r'(?<= d=")[^"]*')
 
 
@@ -42,11 +44,18 @@ def inline_svg(drawing: "Drawing", label: str) -> Html:
     source = data.getvalue().decode()
     source = _SURPLUS.sub("", source[source.index("<svg") :])
     source = _NUMBERS.sub(_rounded, source)
-    prefix = "f" + sha256((label + source).encode()).hexdigest()[:8]
-    source = re.sub(r'\bid="', f'id="{prefix}-', source)
-    source = re.sub(r'url\(#|xlink:href="#', lambda found: f"{found[0].removeprefix('xlink:')}{prefix}-", source)
-    opening, rest = source.split(">", 1)
+    opening, rest = source.replace("xlink:href=", "href=").split(">", 1)
     return Html(_opening(opening, label) + re.sub(r"\s*\n\s*", "\n", rest))
+
+
+def with_own_names(page: str) -> str:
+    """The page with the names inside each of its figures made its own.
+
+    >>> with_own_names('<svg><a id="x"/><b style="clip: url(#x)"/></svg><svg><a id="x"/>id="x"</svg>')
+    '<svg><a id="f1-x"/><b style="clip: url(#f1-x)"/></svg><svg><a id="f2-x"/>id="x"</svg>'
+    """
+    number = count(1)
+    return _SVG.sub(lambda svg: _NAMES.sub(rf"\g<0>f{next(number)}-", svg[0]), page)
 
 
 def _opening(given: str, label: str) -> str:
