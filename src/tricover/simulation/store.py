@@ -44,6 +44,16 @@ class StoreReader:
             self.marker: Any = self.group.attrs["marker"]
         except (OSError, KeyError, ValueError) as error:
             raise FileFormatError(f"{path}: this is not the store of a run ({type(error).__name__})") from None
+        self._check_pieces()
+
+    def _check_pieces(self) -> None:
+        """Positions that should be there are: of a copy that broke off, Zarr would read the missing ones as zeros."""
+        for name, array in self.group.arrays():
+            if name.endswith("positions"):
+                length = self.steps + 1 if name == "positions" else array.shape[0]
+                missing = -(-length // array.chunks[0]) - array.nchunks_initialized
+                if missing > 0:
+                    raise FileFormatError(f"{self.path}: {missing} pieces of {name!r} are missing: copy the run again")
 
     @property
     def steps(self) -> int:
