@@ -17,6 +17,7 @@ from tricover.cli.network import network
 from tricover.cli.plan import plan
 from tricover.cli.plot import plot
 from tricover.cli.report import report
+from tricover.cli.reproduce import reproduce
 from tricover.cli.run import run
 from tricover.errors import TricoverError
 
@@ -50,7 +51,7 @@ def _root(
     pass
 
 
-for _command in (aoc, certify, compare, init, network, plan, plot, report, run):
+for _command in (aoc, certify, compare, init, network, plan, plot, report, reproduce, run):
     app.command()(_command)
 
 
