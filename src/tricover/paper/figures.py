@@ -34,7 +34,7 @@ class Figure:
     @property
     def caption(self) -> str:
         """What it shows, and which figure of the paper it stands for."""
-        return self.text if self.number is None else f"{self.text} Stands for Fig. {self.number} of the paper."
+        return self.text if self.number is None else f"For Fig. {self.number} of the paper. {self.text}"
 
 
 def _numbers(network: Network) -> range:

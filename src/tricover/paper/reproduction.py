@@ -12,9 +12,11 @@ import tricover
 from tricover.errors import StoreError
 from tricover.formats import write_whole
 from tricover.paper.claims import CLAIMS, FAILS, Claim, check
-from tricover.paper.figures import FIGURES
+from tricover.paper.figures import FIGURES, Drawing, Figure
 from tricover.paper.folder import FIGURE_ENDINGS, open_folder
-from tricover.paper.study import RUNS, Study, study_of
+from tricover.paper.page import write_paper
+from tricover.paper.study import RUNS, study_of
+from tricover.plot import save_figure
 from tricover.simulation import Run, Scenario, simulate
 
 __all__ = ["Reproduction", "Stage", "reproduce"]
@@ -65,7 +67,7 @@ def reproduce(out: str | os.PathLike[str], progress: Callable[[Stage], None] | N
 
     def tell(index: int, text: str) -> None:
         if progress is not None:
-            progress(Stage(index, len(RUNS) + 3, text))
+            progress(Stage(index, len(RUNS) + 2, text))
 
     def run(name: str, scenario: Scenario) -> Run:
         tell(list(RUNS).index(name) + 1, f"running {name}: {len(scenario.reference)} agents, {_how(scenario)}")
@@ -78,10 +80,16 @@ def reproduce(out: str | os.PathLike[str], progress: Callable[[Stage], None] | N
     claims = check(study)
     files.append(folder / "claims.json")
     write_whole(files[-1], _document(claims))
-    tell(len(RUNS) + 2, f"drawing {len(FIGURES)} figures")
-    files.extend(_draw(study, folder / "figures"))
-    tell(len(RUNS) + 3, "writing the report")
-    files.append(folder / "report.html")
+    tell(len(RUNS) + 2, f"drawing {len(FIGURES)} figures and writing the report")
+
+    def draw(figure: Figure) -> Drawing:
+        drawing = figure.draw(study)
+        for ending in FIGURE_ENDINGS:
+            files.append(folder / "figures" / f"{figure.name}{ending}")
+            save_figure(drawing, files[-1])
+        return drawing
+
+    files.append(write_paper(folder / "report.html", study, claims, draw))
     return Reproduction(claims, study.runs, tuple(files), folder / "report.html")
 
 
@@ -108,18 +116,3 @@ def _document(claims: tuple[Claim, ...]) -> str:
         "claims": rows,
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-
-
-def _draw(study: Study, folder: Path) -> list[Path]:
-    import matplotlib.pyplot as plt
-
-    from tricover.plot import save_figure
-
-    paths = []
-    for figure in FIGURES:
-        drawing = figure.draw(study)
-        for ending in FIGURE_ENDINGS:
-            paths.append(folder / f"{figure.name}{ending}")
-            save_figure(drawing, paths[-1])
-        plt.close()
-    return paths

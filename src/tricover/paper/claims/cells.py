@@ -174,7 +174,7 @@ def bellman(study: Study) -> Claim:
         "bellman",
         "IV-B, eq. (19)",
         "V_i* solves the Bellman optimality equation on the contained states.",
-        f"residual {at_most(worst, 1e-12)} of β, over {len(_solutions(study))} followers and {len(study.grid)} states",
+        f"residual within {at_most(worst, 1e-12)} of β, over {len(_solutions(study))} followers and {len(study.grid)} states",
         judged(worst <= 1e-12),
     )
 
@@ -188,7 +188,7 @@ def cost_of_state(study: Study) -> Claim:
         "cost",
         "IV-B, eq. (19) against (18)",
         "The Bellman equation has a cost C_i(s, a), the definition only C_i(s).",
-        f"{process.costs.size} costs for {len(study.grid)} states, with a residual {at_most(worst, 1e-12)} of β",
+        f"{process.costs.size} costs for {len(study.grid)} states; residual within {at_most(worst, 1e-12)} of β",
         judged(printed=by_action, ours=worst <= 1e-12),
         "We use C_i(s): what a state costs does not depend on where one goes next.",
     )

@@ -43,7 +43,7 @@ def stochastic(study: Study) -> Claim:
         "theorem-1",
         "V, Theorem 1, eq. (23)",
         "y[t+1] = Γ[t] y[t] with row-stochastic Γ[t].",
-        f"{count} matrices: weights ≥ {least:.4f}, sums off by {at_most(off, 1e-12)}, places by {at_most(wrong)} m",
+        f"{count} matrices: weights ≥ {least:.4f}, sums 1 to {at_most(off, 1e-12)}, positions to {at_most(wrong)} m",
         judged(least >= 0 and off <= 1e-12 and wrong <= _POINT),
         "Three runs, from the step at which the anchors stand.",
     )
@@ -194,7 +194,7 @@ def convergence(study: Study) -> Claim:
         "theorem-3",
         "V, Theorem 3",
         "Agents that reach the centre of the next cell converge asymptotically to p_i.",
-        f"{at_most(error)} m from p_i, from step {settled} on",
+        f"{error:g} m from p_i, from step {settled} on",
         judged(error <= _POINT and settled is not None and settled <= bound),
         f"In finite time: a layer needs at most 2M - 1 steps after the one before, so all are there by step {bound}.",
     )
@@ -208,7 +208,7 @@ def two_definitions(study: Study) -> Claim:
         "two-p",
         "V, Algorithm 2 against eq. (34)",
         "p_i is the centroid h~_i (Algorithm 2), and the centre of the goal cell around it (eq. 34).",
-        f"the two are up to {apart.max():.2f} m apart; each run ends {at_most(max(errors))} m from its own",
+        f"the two are up to {apart.max():.2f} m apart; each run ends {max(errors):g} m from its own",
         judged(printed=float(apart.max()) <= _POINT, ours=max(errors) <= _POINT),
         "Two modes: VI-A is compared with the first, VI-B with the second. Cell errors add up down the layers.",
     )
@@ -223,7 +223,7 @@ def anchors(study: Study) -> Claim:
         "anchors-move",
         "V, Algorithm 2 against VI",
         "Anchors stand at p_i = a_i throughout (V), yet the square team is to cover a triangle (VI, Fig. 6).",
-        f"anchors go up to {moved:.0f} m in the first step and then stand, to {at_most(still)} m",
+        f"anchors go up to {moved:.0f} m in the first step and then stand, {still:g} m from p_i",
         judged(printed=moved == 0, ours=still <= _POINT),
         "Anchors have desired positions of their own, by default their reference positions, and go there first.",
     )

@@ -119,7 +119,7 @@ def offsets(study: Study) -> Claim:
     return Claim(
         "offsets",
         "III, eq. (4); Algorithm 2",
-        "P_0 = 0 and V_l = {b_(P_(l-1)+1) … b_(P_l)}: this V_1 contains V_0. Algorithm 2 starts at P_(l-1).",
+        "P_0 = 0, so V_1 starts at b_1 and contains V_0; Algorithm 2 starts each layer one agent too early.",
         f"13 agents: eq. (4) puts {first} agents in V_1, Algorithm 1 puts {sizes[1]}",
         judged(printed=first == sizes[1], ours=len(members) == sum(sizes) == len(network)),
         "Offsets 0, N_0, N_0 + N_1, …; loops start at the next agent.",
@@ -243,7 +243,7 @@ def one_way(study: Study) -> Claim:
         "Information flows one way, from layer to layer.",
         f"{int(above.sum())} of {above.size} links come from an earlier layer; {'no' if acyclic else 'a'} cycle",
         judged(bool(above.all()) and acyclic),
-        "The abstract says from the preceding layer: it is L_(l-1), which holds all earlier agents.",
+        "The abstract says from the preceding layer: it means L of the layer before, which holds all earlier agents.",
     )
 
 
@@ -256,8 +256,8 @@ def layers(study: Study) -> Claim:
     return Claim(
         "layers",
         "III; Fig. 5",
-        "V_0 … V_M are disjoint and hold all agents, and N_l ≤ m_(l-1).",
-        f"{len(sizes)} layers of {', '.join(map(str, sizes))} agents; m_l = {', '.join(map(str, cells[:-1]))}",
+        "V_0 … V_M are disjoint and hold all agents, and N_l is at most the number of cells before.",
+        f"{len(sizes)} layers of {', '.join(map(str, sizes))} agents; cells: {', '.join(map(str, cells[:-1]))}",
         judged(members == list(range(len(study.network))) and fits),
         "The paper does not say how many layers its 57 agents have.",
     )
