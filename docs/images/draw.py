@@ -11,6 +11,8 @@ import tricover as tc
 from tricover.certify import log_of_run, transition_matrices
 from tricover.coverage import compare_methods, coverage_over_time
 from tricover.formats import read_points
+from tricover.paper import study_of
+from tricover.paper.figures import FIGURES
 from tricover.plot import (
     PAGE,
     figure_style,
@@ -95,6 +97,14 @@ def draw_runs():
     save(plot_story(walk, 7), "story-57.png")
 
 
+def draw_paper():
+    """Some figures of the reproduction, as docs/reproduce.md shows them."""
+    study = study_of(lambda name, scenario: tc.simulate(scenario))
+    for figure in FIGURES:
+        if figure.name in {"desired", "paths-walk", "agent-29", "agent-43"}:
+            save(figure.draw(study), f"paper-{figure.name}.png")
+
+
 if __name__ == "__main__":
     mpl.use("Agg")
     small, team = (tc.build_network(read_points(EXAMPLES / f"team-{count}.csv").positions) for count in (13, 57))
@@ -106,3 +116,4 @@ if __name__ == "__main__":
     draw_comparison(team.reference)
     draw_runs()
     draw_certificate()
+    draw_paper()

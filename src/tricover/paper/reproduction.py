@@ -1,21 +1,20 @@
 """``reproduce``: the paper's study from end to end, into one folder (see ``folder``)."""
 
-import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-import tricover
 from tricover.errors import StoreError
 from tricover.formats import write_whole
 from tricover.paper.claims import CLAIMS, FAILS, Claim, check
 from tricover.paper.figures import FIGURES, Drawing, Figure
-from tricover.paper.folder import FIGURE_ENDINGS, open_folder
+from tricover.paper.folder import FIGURE_ENDINGS, Folder, open_folder
 from tricover.paper.page import write_paper
-from tricover.paper.study import RUNS, study_of
+from tricover.paper.study import RUNS, Study, study_of
+from tricover.paper.tables import as_json, as_markdown
 from tricover.plot import save_figure
 from tricover.simulation import Run, Scenario, simulate
 
@@ -63,38 +62,25 @@ def reproduce(out: str | os.PathLike[str], progress: Callable[[Stage], None] | N
     ``progress`` is called before each stage. A second call with the same folder resumes runs that were cut short,
     computes finished ones again to check them, and writes the rest anew.
     """
-    folder, files = open_folder(out), []
+    folder, stage = open_folder(out), iter(range(1, len(RUNS) + 3))
 
-    def tell(index: int, text: str) -> None:
+    def tell(text: str) -> None:
         if progress is not None:
-            progress(Stage(index, len(RUNS) + 2, text))
+            progress(Stage(next(stage), len(RUNS) + 2, text))
 
     def run(name: str, scenario: Scenario) -> Run:
-        tell(list(RUNS).index(name) + 1, f"running {name}: {len(scenario.reference)} agents, {_how(scenario)}")
-        scenario.save(folder / "scenarios" / f"{name}.toml")
-        files.extend([folder / "scenarios" / f"{name}.toml", folder / "runs" / f"{name}.zarr"])
-        return _stored(scenario, files[-1])
+        tell(f"running {name}: motion {scenario.control.motion}, vehicle {scenario.vehicle.kind}")
+        scenario.save(folder.place(f"scenarios/{name}.toml"))
+        return _stored(scenario, folder.place(f"runs/{name}.zarr"))
 
     study = study_of(run)
-    tell(len(RUNS) + 1, f"measuring {len(CLAIMS)} claims")
+    tell(f"measuring {len(CLAIMS)} claims")
     claims = check(study)
-    files.append(folder / "claims.json")
-    write_whole(files[-1], _document(claims))
-    tell(len(RUNS) + 2, f"drawing {len(FIGURES)} figures and writing the report")
-
-    def draw(figure: Figure) -> Drawing:
-        drawing = figure.draw(study)
-        for ending in FIGURE_ENDINGS:
-            files.append(folder / "figures" / f"{figure.name}{ending}")
-            save_figure(drawing, files[-1])
-        return drawing
-
-    files.append(write_paper(folder / "report.html", study, claims, draw))
-    return Reproduction(claims, study.runs, tuple(files), folder / "report.html")
-
-
-def _how(scenario: Scenario) -> str:
-    return f"motion {scenario.control.motion}, vehicle {scenario.vehicle.kind}"
+    write_whole(folder.place("claims.json"), as_json(claims))
+    write_whole(folder.place("claims.md"), as_markdown(claims))
+    tell(f"drawing {len(FIGURES)} figures and writing the report")
+    report = write_paper(folder.place("report.html"), study, claims, lambda figure: _drawn(figure, study, folder))
+    return Reproduction(claims, study.runs, tuple(folder.files), report)
 
 
 def _stored(scenario: Scenario, store: Path) -> Run:
@@ -108,11 +94,9 @@ def _stored(scenario: Scenario, store: Path) -> Run:
     return run
 
 
-def _document(claims: tuple[Claim, ...]) -> str:
-    rows = [asdict(claim) for claim in claims]
-    document = {
-        "tricover": tricover.__version__,
-        "holds": all(claim.verdict != FAILS for claim in claims),
-        "claims": rows,
-    }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+def _drawn(figure: Figure, study: Study, folder: Folder) -> Drawing:
+    """A figure, drawn and saved."""
+    drawing = figure.draw(study)
+    for ending in FIGURE_ENDINGS:
+        save_figure(drawing, folder.place(f"figures/{figure.name}{ending}"))
+    return drawing

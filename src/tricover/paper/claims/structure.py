@@ -99,13 +99,13 @@ def mentors(study: Study) -> Claim:
     """Mentors in the example, mentees in the definition."""
     network = study.example
     listening = {int(agent) + 1: paper_numbers(network.in_neighbors[agent]) for agent in network.layers[1]}
-    heard = set().union(*listening.values())
+    theirs, back = sum(listening.get(agent) == cell for agent, cell in _FIRST.items()), set().union(*listening.values())
     return Claim(
         "mentors",
         "III-C against eq. (11)",
         "11, 10, 6 and 5 are mentors of R_0,1 … R_0,4 (example); eq. (11) calls such agents mentees.",
-        f"all {len(listening)} listen to the corners of their cell, none of which listens to them",
-        judged(printed=bool(heard & set(listening)), ours=listening == _FIRST),
+        f"{theirs} of 4 listen to the corners of their cell; {len(back & set(listening))} are listened to by them",
+        judged(printed=bool(back & set(listening)), ours=listening == _FIRST),
         "They are mentees.",
     )
 

@@ -75,8 +75,8 @@ def delaunay(study: Study) -> Claim:
     network = study.network
     corners = np.sort(Delaunay(network.reference).simplices, axis=1)
     edges = {(int(row[i]), int(row[j])) for row in corners for i, j in ((0, 1), (0, 2), (1, 2))}
-    links = [tuple(sorted((int(a), int(b)))) for a in network.followers for b in network.in_neighbors[a]]
-    shared = sum(link in edges for link in links)
+    links = {(int(a), int(b)) for a in network.followers for b in network.in_neighbors[a]}
+    shared = sum((min(link), max(link)) in edges for link in links)
     return Claim(
         "dnn",
         "II; abstract",
