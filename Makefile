@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 .DELETE_ON_ERROR:
 
 demo: .venv/.run
-	@$(BIN)/python examples/demo.py
+	@$(BIN)/tricover reproduce -o out/paper
 
 test: .venv/.dev
 	@$(BIN)/python -m pytest

@@ -40,7 +40,12 @@ def reproduce(
     from tricover.paper import reproduce as make
 
     mpl.use("Agg")
-    result = make(output, None if quiet else lambda stage: note(f"{stage.index}/{stage.count} {stage.text} …"))
+    try:
+        result = make(output, None if quiet else lambda stage: note(f"{stage.index}/{stage.count} {stage.text} …"))
+    except KeyboardInterrupt:
+        if not quiet:
+            note(f"Interrupted. Go on with: tricover reproduce -o {output}")
+        raise typer.Exit(130) from None
     if as_json:
         typer.echo(json.dumps(_document(result), indent=2, ensure_ascii=False))
     elif not quiet:
@@ -87,11 +92,13 @@ def _sentence(text: str) -> str:
 
 def summary(claims: "Iterable[Claim]") -> str:
     """The verdicts in a sentence or two."""
+    from tricover.certify.certificate import counted
     from tricover.paper import DEVIATES, HOLDS
 
     verdicts = [claim.verdict for claim in claims]
-    good, other = verdicts.count(HOLDS), verdicts.count(DEVIATES)
-    return (
-        f"{good} of {len(verdicts) - other} claims hold. In {other} places the paper contradicts itself or is wrong as "
-        "printed: there our reading holds."
-    )
+    good, odd = verdicts.count(HOLDS), verdicts.count(DEVIATES)
+    text = f"{good} of {len(verdicts) - odd} claims hold."
+    if odd:
+        places = counted(odd, "place")
+        text += f" In {places} the paper contradicts itself or is wrong as printed: there our reading holds."
+    return text

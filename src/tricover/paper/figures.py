@@ -3,9 +3,9 @@
 Agents have the paper's numbers, from 1. The paper publishes no coordinates: a formation that a figure shows is ours.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, Union
+from typing import TYPE_CHECKING
 
 from tricover import plot
 from tricover.coverage import coverage_over_time
@@ -13,12 +13,12 @@ from tricover.network import Network
 from tricover.paper.study import Study
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-__all__ = ["FIGURES", "Drawing", "Figure"]
+    from tricover.report.svg import Drawing
 
-Drawing: TypeAlias = Union["Axes", "Canvas", Sequence["Axes"]]
+__all__ = ["FIGURES", "Figure"]
+
 _OURS = "The formation is ours: the paper publishes no coordinates."
 
 
@@ -29,7 +29,7 @@ class Figure:
     name: str
     number: int | None
     text: str
-    draw: Callable[[Study], Drawing]
+    draw: "Callable[[Study], Drawing]"
 
     @property
     def caption(self) -> str:

@@ -3,13 +3,17 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tricover.paper.claims import DEVIATES, FAILS, HOLDS, Claim
-from tricover.paper.figures import FIGURES, Drawing, Figure
+from tricover.paper.figures import FIGURES, Figure
 from tricover.paper.study import Study
 from tricover.report import Section, playback_section, table_section, verdict, write_page
 from tricover.report.markup import Html, code_block, paragraph, text
 from tricover.report.page import figures_html
+
+if TYPE_CHECKING:
+    from tricover.report.svg import Drawing
 
 __all__ = ["write_paper"]
 
@@ -25,7 +29,7 @@ tricover report runs/walk.zarr            # a report of that run alone
 """
 
 
-def write_paper(path: Path, study: Study, claims: Sequence[Claim], draw: Callable[[Figure], Drawing]) -> Path:
+def write_paper(path: Path, study: Study, claims: Sequence[Claim], draw: "Callable[[Figure], Drawing]") -> Path:
     """Write the page; ``draw`` draws a figure, which is closed when it is on the page."""
     verdicts = [claim.verdict for claim in claims]
     plain, odd = len(verdicts) - verdicts.count(DEVIATES), verdicts.count(DEVIATES)
@@ -36,7 +40,7 @@ def write_paper(path: Path, study: Study, claims: Sequence[Claim], draw: Callabl
     return write_page(path, "The paper, reproduced", _sections(study, claims, draw), lead=_LEAD, verdicts=words)
 
 
-def _sections(study: Study, claims: Sequence[Claim], draw: Callable[[Figure], Drawing]) -> Iterator[Section]:
+def _sections(study: Study, claims: Sequence[Claim], draw: "Callable[[Figure], Drawing]") -> Iterator[Section]:
     yield _playback(study)
     yield table_section(
         "Claims",
@@ -78,7 +82,7 @@ def _symbols(sentence: str) -> Html:
     return Html(re.sub(r"\^([CU])", r"<sup>\1</sup>", lowered))
 
 
-def _figures(title: str, figures: Iterable[Figure], draw: Callable[[Figure], Drawing]) -> Section:
+def _figures(title: str, figures: Iterable[Figure], draw: "Callable[[Figure], Drawing]") -> Section:
     return Section(title, figures_html((draw(figure), figure.caption) for figure in figures))
 
 

@@ -4,19 +4,23 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tricover.errors import StoreError
 from tricover.formats import write_whole
 from tricover.paper.claims import CLAIMS, FAILS, Claim, check
-from tricover.paper.figures import FIGURES, Drawing, Figure
+from tricover.paper.figures import FIGURES, Figure
 from tricover.paper.folder import FIGURE_ENDINGS, Folder, open_folder
 from tricover.paper.page import write_paper
 from tricover.paper.study import RUNS, Study, study_of
 from tricover.paper.tables import as_json, as_markdown
 from tricover.plot import save_figure
 from tricover.simulation import Run, Scenario, simulate
+
+if TYPE_CHECKING:
+    from tricover.report.svg import Drawing
 
 __all__ = ["Reproduction", "Stage", "reproduce"]
 
@@ -94,7 +98,7 @@ def _stored(scenario: Scenario, store: Path) -> Run:
     return run
 
 
-def _drawn(figure: Figure, study: Study, folder: Folder) -> Drawing:
+def _drawn(figure: Figure, study: Study, folder: Folder) -> "Drawing":
     """A figure, drawn and saved."""
     drawing = figure.draw(study)
     for ending in FIGURE_ENDINGS:
