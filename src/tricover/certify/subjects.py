@@ -16,9 +16,8 @@ def certify(subject: Run | Log | Scenario, eta: float | None = None, window: int
 
     Args:
         subject: a run or a log, which is checked step by step; or a scenario, for what it promises before it is run.
-        eta, window: η and T of condition C2. Of one, the best other is found; both are checked as they are. Neither: η
-        is
-            the margin of the reach sets.
+        eta: η of condition C2; left out, the best one is found for ``window``, or it is the margin of the reach sets.
+        window: T of condition C2; left out, the smallest one is found for ``eta``.
 
     >>> import tricover as tc
     >>> team = [[0, 0], [4, 0], [4, 4], [0, 4], [2, 2], [1, 2]]
