@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test check lint types contracts bench lock clean
+.PHONY: demo test check lint types contracts site bench lock clean
 .DELETE_ON_ERROR:
 
 demo: .venv/.run
@@ -12,7 +12,7 @@ demo: .venv/.run
 test: .venv/.dev
 	@$(BIN)/python -m pytest
 
-check: lint types contracts test
+check: lint types contracts site test
 
 lint: .venv/.dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -22,6 +22,10 @@ types: .venv/.dev
 
 contracts: .venv/.dev
 	@$(BIN)/lint-imports
+
+# The documentation as a site, in site/index.html. Not --quiet: that would make --strict blind to warnings.
+site: .venv/.dev
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: .venv/.bench
 	@$(BIN)/python -m benchmarks
@@ -42,4 +46,4 @@ lock:
 	@.venv-lock/bin/python -m pip freeze --exclude-editable > constraints.txt && rm -rf .venv-lock
 
 clean:
-	@rm -rf .venv .venv-lock out .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf .venv .venv-lock out site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

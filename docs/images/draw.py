@@ -5,6 +5,7 @@ from pathlib import Path
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+from draw_guides import draw_choosing, draw_method, draw_teaching
 from PIL import Image
 
 import tricover as tc
@@ -117,3 +118,5 @@ if __name__ == "__main__":
     draw_runs()
     draw_certificate()
     draw_paper()
+    for draw in (draw_method, draw_choosing, draw_teaching):
+        draw(save)
