@@ -5,7 +5,7 @@ from pathlib import Path
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
-from draw_guides import draw_choosing, draw_method, draw_teaching
+from draw_guides import draw_choosing, draw_method, draw_start, draw_teaching
 from PIL import Image
 
 import tricover as tc
@@ -118,5 +118,5 @@ if __name__ == "__main__":
     draw_runs()
     draw_certificate()
     draw_paper()
-    for draw in (draw_method, draw_choosing, draw_teaching):
+    for draw in (draw_start, draw_method, draw_choosing, draw_teaching):
         draw(save)

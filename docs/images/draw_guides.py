@@ -2,22 +2,32 @@
 
 import re
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.collections import PolyCollection
 
 import tricover as tc
+from tricover.cli.init import init
 from tricover.control import inset
 from tricover.formats import read_points
 from tricover.geometry import barycentric
-from tricover.plot import COLUMN, PAGE, figure_style
+from tricover.plot import COLUMN, PAGE, figure_style, plot_paths
 from tricover.plot.style import FAINT, INK, layer_colours, plain_axes
 
 HERE = Path(__file__).parent
 DOCS, EXAMPLES = HERE.parent, HERE.parents[1] / "examples"
 GOAL, NEXT, SEEN = "#d55e00", "#f0e442", "#0072b2"  # Okabe and Ito's colours
 TRIANGLE = np.array([[0.0, 0.0], [10.0, 1.0], [4.0, 8.0]])
+
+
+def draw_start(save):
+    """The first figure of docs/start.md, of the scenario that `tricover init` writes."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "mine.toml"
+        init(file, quiet=True)
+        save(plot_paths(tc.simulate(tc.Scenario.load(file))), "start-paths.png")
 
 
 def draw_method(save):
