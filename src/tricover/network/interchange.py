@@ -67,8 +67,8 @@ def to_networkx(network: "Network") -> "networkx.DiGraph[int]":
 
     graph = nx.DiGraph(mentee=_rule_name(network), core_choice=json.dumps(network.core_choice))
     rank = {agent: place for place, agent in enumerate(network.boundary.tolist())}
-    for agent, (place, layer) in enumerate(zip(network.reference.tolist(), network.layer.tolist(), strict=True)):
-        role = "boundary" if agent in rank else "core" if agent == network.core else "follower" if layer > 0 else "lost"
+    columns = zip(network.reference.tolist(), network.layer.tolist(), network.roles, strict=True)
+    for agent, (place, layer, role) in enumerate(columns):
         more = {"rank": rank[agent]} if agent in rank else {}
         graph.add_node(agent, **dict(zip("xyz", place, strict=False)), layer=layer, role=role, **more)
     for agent in network.followers.tolist():

@@ -133,6 +133,13 @@ class Network:
         """V_0, V_1, …, V_M: the agents of each layer, ascending."""
         return by_layer(self.layer)
 
+    @cached_property
+    def roles(self) -> list[str]:
+        """What each agent is: "boundary", "core", "follower" or "lost"."""
+        roles = np.where(self.layer > 0, "follower", "lost").astype(object)
+        roles[self.boundary], roles[self.core] = "boundary", "core"
+        return list(roles)
+
     def neural_layers(self) -> list[NeuralLayer]:
         """The network as the paper's neural network: L_0 … L_M, each with its inputs I(i, l)."""
         layers = []

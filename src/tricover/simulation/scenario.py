@@ -20,7 +20,7 @@ import numpy as np
 from pydantic import Field, ValidationError
 
 from tricover.errors import FileFormatError, InputError
-from tricover.formats import Projection, read_points, read_whole, write_whole
+from tricover.formats import Points, Projection, read_points, read_whole, write_whole
 from tricover.simulation import generators
 from tricover.simulation.explain import explain
 from tricover.simulation.section import Floats, Pair, Section
@@ -107,12 +107,18 @@ class Scenario(Section):
     def reference(self) -> Floats:
         """Reference positions a_i (N, 2) of the team at the start."""
         section, rng = self.formation, np.random.default_rng([self.seed, 1])
-        if section.file is not None:
-            return _planar(read_points(section.file, projection=self.projection).positions, section.file)
+        if self._team is not None and section.file is not None:
+            return _planar(self._team.positions, section.file)
         if section.positions is not None:
             return np.asarray(section.positions)
         make = {"square": generators.square, "disc": generators.disc}[str(section.generator)]
         return make(int(section.agents or 0), float(section.size or 0), rng)
+
+    @cached_property
+    def _team(self) -> Points | None:
+        """The formation's file, in the plane of the targets where these are on earth, else in its own."""
+        file = self.formation.file
+        return None if file is None else read_points(file, projection=self.all_targets.projection)
 
     @cached_property
     def start(self) -> Floats:
@@ -159,8 +165,8 @@ class Scenario(Section):
 
     @property
     def projection(self) -> Projection | None:
-        """The plane of all positions, where they are on earth: that of ``origin``, or of the targets' file."""
-        return self.all_targets.projection
+        """The plane of all positions, where they are on earth: of ``origin``, the targets' file, or the formation's."""
+        return self.all_targets.projection or (None if self._team is None else self._team.projection)
 
     def self_contained(self) -> "Scenario":
         """The same scenario with all positions in it instead of files and generators."""

@@ -1,0 +1,136 @@
+"""``export_run``: one verb for all formats. Each format has a file of its own, and writes while it reads the run."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from tricover.errors import FileFormatError, InputError, listed
+from tricover.export.delimited import write_csv
+from tricover.export.geojson import write_geojson
+from tricover.export.graphml import write_graphml
+from tricover.export.mcap import write_mcap
+from tricover.export.qgroundcontrol import Flight, write_plans
+from tricover.formats import Projection, draft_of
+from tricover.simulation import Run
+
+__all__ = ["KINDS", "Kind", "export_run", "kind_of"]
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A format: who writes it, how its file ends (None: a folder), and whether it is in longitude and latitude."""
+
+    write: Callable[..., None]
+    ending: str | None
+    on_earth: bool = False
+
+
+KINDS = {
+    "csv": Kind(write_csv, ".csv"),
+    "geojson": Kind(write_geojson, ".geojson", on_earth=True),
+    "graphml": Kind(write_graphml, ".graphml"),
+    "mcap": Kind(write_mcap, ".mcap"),
+    "qgroundcontrol": Kind(write_plans, None, on_earth=True),
+}
+
+
+def export_run(
+    run: Run,
+    path: str | os.PathLike[str],
+    kind: str | None = None,
+    *,
+    origin: tuple[float, float] | None = None,
+    altitude: float | None = None,
+    spacing: float | None = None,
+    speed: float | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Write a run as a file, or with the kind "qgroundcontrol" as a folder with a plan for each agent.
+
+    Args:
+        run: finished or not; what is there is written, in blocks, so that it may be longer than memory.
+        path: a file is replaced, a folder must be new or empty; either is there whole or not at all.
+        kind: one of ``KINDS``; None: by the path's ending.
+        origin: longitude and latitude, in degrees, of the point (0, 0), for a run that does not know where on earth it
+            is. "geojson" and "qgroundcontrol" cannot do without; the others hold degrees beside metres with it.
+        altitude: of layer 0 above the place of take-off, in metres, for "qgroundcontrol"; 30 if left out.
+        spacing: metres between a layer and the next, for "qgroundcontrol"; 5 if left out.
+        speed: metres per second, for "qgroundcontrol"; 5 if left out.
+        progress: called with how much is done, and of how much.
+
+    >>> import tricover as tc
+    >>> team = [[0, 0], [4, 0], [4, 4], [0, 4], [2, 2], [1, 2]]
+    >>> run = tc.simulate(tc.Scenario(reference=team, targets=[[1, 1], [0, 2]]))
+    >>> export_run(run, "run.geojsn")
+    Traceback (most recent call last):
+    tricover.errors.FileFormatError: run.geojsn: unknown ending '.geojsn'; did you mean '.geojson'?
+    """
+    name = kind_of(path, kind)
+    how = KINDS[name]
+    options: dict[str, Any] = {"plane": _plane(run, name, origin)}
+    flight = {"altitude": altitude, "spacing": spacing, "speed": speed}
+    given = {key: value for key, value in flight.items() if value is not None}
+    if name == "qgroundcontrol":
+        options["flight"] = Flight(**given)
+    elif given:
+        raise InputError(f"{listed(given)} goes with the kind 'qgroundcontrol', not with {name!r}: leave it out")
+    _check_folder(Path(path), how)
+    with draft_of(path) as draft:
+        how.write(run, draft, progress or _silent, **options)
+
+
+def kind_of(path: str | os.PathLike[str], kind: str | None = None) -> str:
+    """The kind that is asked for, by name or else by the path's ending; an error names the nearest."""
+    ending = Path(path).suffix.lower()
+    if kind is not None:
+        if kind not in KINDS:
+            raise InputError(f"unknown kind {kind!r}; {_nearest(kind, list(KINDS))}")
+        wanted = KINDS[kind].ending
+        if wanted is None and ending == ".plan":
+            raise FileFormatError(f"{path}: a plan for each agent needs a folder: name one without an ending")
+        return kind
+    endings = {how.ending: name for name, how in KINDS.items() if how.ending is not None}
+    if ending in endings:
+        return endings[ending]
+    if not ending or ending == ".plan":
+        raise FileFormatError(f"{path}: the name does not say what to write: give the kind, {', '.join(KINDS)}")
+    raise FileFormatError(f"{path}: unknown ending {ending!r}; {_nearest(ending, list(endings))}")
+
+
+def _nearest(given: str, known: list[str]) -> str:
+    close = get_close_matches(given, known, n=1, cutoff=0.5)
+    return f"did you mean {close[0]!r}?" if close else f"expected {listed(known)}"
+
+
+def _plane(run: Run, kind: str, origin: tuple[float, float] | None) -> Projection | None:
+    """The plane of the run's metres on earth, if it is known."""
+    own = run.scenario.projection
+    if own is not None and origin is not None:
+        raise InputError(
+            f"this run knows where on earth it is, around {own.longitude:.6g}, {own.latitude:.6g}: leave origin out"
+        )
+    if own is None and origin is None and KINDS[kind].on_earth:
+        raise InputError(
+            f"{kind} holds longitude and latitude, and this run only metres: give as origin (--origin LON,LAT) "
+            "the longitude and latitude of its point (0, 0)"
+        )
+    if origin is not None:
+        try:
+            Projection.around([origin])
+        except InputError as error:
+            raise InputError(f"origin {listed(origin)}: {str(error).removeprefix('point 0 ')}") from None
+    return own if origin is None else Projection(*map(float, origin))
+
+
+def _check_folder(path: Path, how: Kind) -> None:
+    if how.ending is None and path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise FileFormatError(f"{path} exists: choose another folder or remove it")
+
+
+def _silent(done: int, total: int) -> None:
+    pass
