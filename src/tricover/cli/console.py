@@ -5,15 +5,20 @@ else. ``--quiet`` leaves only errors (and the document).
 """
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from tricover.errors import FileFormatError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-__all__ = ["AsJson", "Quiet", "announce_compilation", "new_table", "note", "show"]
+__all__ = ["AsJson", "Quiet", "announce_compilation", "check_place", "new_table", "note", "progress_bar", "show"]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
@@ -29,6 +34,27 @@ def announce_compilation() -> None:
     from tricover.compiled import on_compilation
 
     on_compilation(lambda: note("Compiling kernels: only this once, they are kept for the next time …"))
+
+
+def check_place(path: Path) -> None:
+    """Complain now, and not after long work, about a file in a folder that is not there."""
+    if not path.absolute().parent.is_dir():
+        raise FileFormatError(f"cannot write {path}: there is no folder {path.parent}")
+
+
+@contextmanager
+def progress_bar(what: str, wanted: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """Where there is a terminal: how much is done, and of how much; and the time left."""
+    if not wanted or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(what), MofNCompleteColumn(), BarColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def show(*results: "RenderableType") -> None:

@@ -9,9 +9,11 @@ from typing import Annotated, NoReturn
 import typer
 
 import tricover
+from tricover.cli.animate import animate
 from tricover.cli.aoc import aoc
 from tricover.cli.certify import certify
 from tricover.cli.compare import compare
+from tricover.cli.export import export
 from tricover.cli.init import init
 from tricover.cli.network import network
 from tricover.cli.plan import plan
@@ -51,7 +53,7 @@ def _root(
     pass
 
 
-for _command in (aoc, certify, compare, init, network, plan, plot, report, reproduce, run):
+for _command in (animate, aoc, certify, compare, export, init, network, plan, plot, report, reproduce, run):
     app.command()(_command)
 
 

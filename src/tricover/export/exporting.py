@@ -14,9 +14,9 @@ from tricover.export.graphml import write_graphml
 from tricover.export.mcap import write_mcap
 from tricover.export.qgroundcontrol import Flight, write_plans
 from tricover.formats import Projection, draft_of
-from tricover.simulation import Run
+from tricover.simulation import Run, Scenario
 
-__all__ = ["KINDS", "Kind", "export_run", "kind_of"]
+__all__ = ["KINDS", "Kind", "export_run", "kind_of", "plane_of"]
 
 Progress = Callable[[int, int], None]
 
@@ -72,7 +72,7 @@ def export_run(
     """
     name = kind_of(path, kind)
     how = KINDS[name]
-    options: dict[str, Any] = {"plane": _plane(run, name, origin)}
+    options: dict[str, Any] = {"plane": plane_of(run.scenario, name, origin)}
     flight = {"altitude": altitude, "spacing": spacing, "speed": speed}
     given = {key: value for key, value in flight.items() if value is not None}
     if name == "qgroundcontrol":
@@ -107,9 +107,9 @@ def _nearest(given: str, known: list[str]) -> str:
     return f"did you mean {close[0]!r}?" if close else f"expected {listed(known)}"
 
 
-def _plane(run: Run, kind: str, origin: tuple[float, float] | None) -> Projection | None:
-    """The plane of the run's metres on earth, if it is known."""
-    own = run.scenario.projection
+def plane_of(scenario: Scenario, kind: str, origin: tuple[float, float] | None) -> Projection | None:
+    """The plane on earth of a scenario's metres, if it is known; an error where the kind needs it and it is not."""
+    own = scenario.projection
     if own is not None and origin is not None:
         raise InputError(
             f"this run knows where on earth it is, around {own.longitude:.6g}, {own.latitude:.6g}: leave origin out"

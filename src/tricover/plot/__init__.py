@@ -1,5 +1,6 @@
 """Figures: each function takes a result and optional axes, draws, and computes nothing. Matplotlib loads when drawn."""
 
+from tricover.plot.animation import animate
 from tricover.plot.certificate import plot_contraction, plot_settling, plot_transition, plot_tube
 from tricover.plot.compare import plot_comparison
 from tricover.plot.coverage import plot_coverage, plot_voronoi
@@ -15,6 +16,7 @@ from tricover.plot.style import COLUMN, PAGE, figure_style, save_figure
 __all__ = [
     "COLUMN",
     "PAGE",
+    "animate",
     "figure_style",
     "plot_cells",
     "plot_comparison",
