@@ -76,8 +76,17 @@ def _ffmpeg() -> str:
 def write_gif(path: Path, frames: Iterable[Pixels], sample: list[Pixels], fps: float) -> None:
     """Frames in the colours of a ``sample`` of them, without dithering, so that what stands still takes no room."""
     image = check_encoder(".gif")
-    rare_too = {"method": image.Quantize.MAXCOVERAGE}  # the most frequent colours would leave out the core's
-    palette = image.fromarray(np.concatenate(sample)[..., :3]).quantize(_COLOURS, **rare_too)
+    palette = _palette(image, np.concatenate(sample)[..., :3])
     pictures = (image.fromarray(frame[..., :3]).quantize(palette=palette, dither=image.Dither.NONE) for frame in frames)
     delay = max(2, round(100 / fps)) * 10  # a GIF counts in hundredths of a second, and players ignore a single one
-    next(pictures).save(path, "GIF", save_all=True, append_images=pictures, duration=delay, loop=0)
+    with path.open("xb") as file:
+        next(pictures).save(file, "GIF", save_all=True, append_images=pictures, duration=delay, loop=0)
+
+
+def _palette(image: Any, pixels: Pixels) -> Any:
+    """An image with the colours of the film: spread over all that occur, lest rare ones be lost, and pure white."""
+    found = image.fromarray(pixels).quantize(_COLOURS, method=image.Quantize.MAXCOVERAGE)
+    colours = np.array(found.getpalette()).reshape(-1, 3)
+    colours[colours.sum(axis=1).argmax()] = 255
+    found.putpalette(colours.ravel().tolist())
+    return found

@@ -186,7 +186,7 @@ class _Positions:
 
         Before the start everybody stands where it starts.
         """
-        first, last = max(0, step - trail + 1), min(step + 1, self._run.steps)
+        first, last = max(0, step - max(trail, 1) + 1), min(step + 1, self._run.steps)
         if first < self._start or last >= self._start + len(self._block):
             self._start = first
             self._block = self._run.read("positions", first, max(last, first + self._length) + 1)
