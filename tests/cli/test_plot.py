@@ -112,11 +112,11 @@ def test_list():
 
 
 def test_no_figure_is_left_open_and_no_setting_changed(folder, tmp_path):
-    _, ax = plt.subplots()
-    before = dict(mpl.rcParams)
+    plt.figure()
+    opened, settings = plt.get_fignums(), dict(mpl.rcParams)
     run(folder / "team.zarr", "all", "-o", tmp_path)
-    assert plt.get_fignums() == [ax.figure.number]
-    assert dict(mpl.rcParams) == before
+    assert plt.get_fignums() == opened
+    assert dict(mpl.rcParams) == settings
     plt.close("all")
 
 
