@@ -6,10 +6,11 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.coverage import lloyd, measure_coverage, plan_formation
+from tricover.coverage import coverage_over_time, lloyd, measure_coverage, plan_formation
 from tricover.errors import InputError
+from tricover.plot import plot_coverage
 from tricover.report.markup import Html, note, paragraph, table
-from tricover.report.page import Section
+from tricover.report.page import Section, figures_html
 from tricover.simulation import Run
 from tricover.targets import Targets
 
@@ -47,7 +48,9 @@ def coverage_section(run: Run) -> Section:
     )
     few = len(run.network) <= MOST_AGENTS
     left_out = "" if few else note(f"The baselines are left out for teams of more than {MOST_AGENTS:,} agents.")
-    return Section(title, Html(paragraph(said) + table(_COLUMNS, rows, right=_COLUMNS[1:]) + left_out))
+    caption = "Coverage step by step, beside Lloyd's algorithm iteration by iteration."
+    figure = figures_html([(plot_coverage(coverage_over_time(run, lloyd=few)), caption)])
+    return Section(title, Html(paragraph(said) + table(_COLUMNS, rows, right=_COLUMNS[1:]) + left_out + figure))
 
 
 _LLOYD = "Lloyd's algorithm, converged"

@@ -1,8 +1,10 @@
-"""The figures of a run."""
+"""The figures of a run, each with its caption; one that this run has not is left out, and said to be."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from tricover.errors import InputError
+from tricover.report.markup import Html, note
 from tricover.report.page import Section, figures_html
 from tricover.simulation import Run
 
@@ -11,16 +13,44 @@ if TYPE_CHECKING:
 
 __all__ = ["figures_section"]
 
-MOST_AGENTS = 20_000  # whose links still show something
+MOST_LAYERED = 2_000  # agents whose rows can still be told apart
 
 
 def figures_section(run: Run) -> Section:
-    """Figures of the network and of the way."""
-    return Section("Figures", figures_html(_figures(run)))
+    """The network, the way, the end, and one agent's story."""
+    missing: list[str] = []
+    figures = figures_html(_drawn(run, missing))
+    remarks = note(*(f"Left out: {reason}." for reason in missing)) if missing else ""
+    return Section("Figures", Html(figures + remarks))
 
 
-def _figures(run: Run) -> "Iterator[tuple[Drawing, str]]":
-    from tricover.plot import plot_layers, plot_network
+def _drawn(run: Run, missing: list[str]) -> "Iterator[tuple[Drawing, str]]":
+    """Figures and captions, drawn one by one; why one cannot be is added to ``missing``."""
+    for caption, draw in _figures(run).items():
+        try:
+            yield draw(), caption
+        except InputError as error:
+            missing.append(str(error))
 
-    yield plot_network(run.network), "The reference formation: every follower and the three agents that it listens to."
-    yield plot_layers(run.network), "The network as a neural network: each follower enters in the column of its layer."
+
+def _figures(run: Run) -> "dict[str, Callable[[], Drawing]]":
+    """Captions, and what draws the figure."""
+    from tricover import plot
+    from tricover.plot.kinds import Subject
+
+    network, agent = run.network, Subject(run).chosen
+    farthest = f"agent {agent}, which started farthest from its desired position"
+    heard = "The reference formation: every follower and the three agents that it listens to."
+    moves = "Offsets from the desired position against their change in a step, for some agents."
+    story = f"The story of {farthest}: its triangle, its cells, what it decides by, and how it comes to rest."
+    layers = "The network as a neural network: each follower enters in the column of its layer."
+    figures: dict[str, Callable[[], Drawing]] = {
+        heard: lambda: plot.plot_network(network),
+        "The desired formation, its links, and the targets.": lambda: plot.plot_desired(run),
+        "Where everybody went, from hollow to filled.": lambda: plot.plot_paths(run),
+        "Who is nearest to which target at the end.": lambda: plot.plot_voronoi(run),
+        f"x and y of {farthest}.": lambda: plot.plot_coordinates(run, agent),
+        moves: lambda: plot.plot_portrait(run),
+        story: lambda: plot.plot_story(run, agent),
+    }
+    return figures if len(network) > MOST_LAYERED else {**figures, layers: lambda: plot.plot_layers(network)}

@@ -11,7 +11,7 @@ from io import BytesIO
 from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
 
-from tricover.plot import figure_style
+from tricover.plot.style import figure_of, figure_style
 from tricover.report.markup import Html, text
 
 if TYPE_CHECKING:
@@ -27,16 +27,14 @@ _WIDE = 400  # points from which on a figure takes the whole width of the page
 _SURPLUS = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<style[^>]*>.*?</style>", re.DOTALL)
 _SVG = re.compile(r"<svg.*?</svg>", re.DOTALL)
 _NAMES = re.compile(r'(?:\sid="|url\(#|\shref="#)(?=[^<>]*>)')  # in tags, not in text
-_NUMBERS = re.compile(r'(?<= d=")[^"]*')
+_NUMBERS = re.compile(r'(?<=\s[dxy]=")[^"]*(?=[^<>]*>)')
 
 
 def inline_svg(drawing: "Drawing", label: str) -> Html:
     """The figure that a plot function drew on, as an ``<svg>`` element; the figure is closed. ``label`` is read out."""
     import matplotlib.pyplot as plt
 
-    artist = drawing[0] if isinstance(drawing, Sequence) else drawing
-    figure = artist.get_figure(root=True)
-    assert figure is not None
+    figure = figure_of(drawing)
     data = BytesIO()
     with figure_style():
         figure.savefig(data, format="svg", transparent=True, metadata={"Date": None})
@@ -69,5 +67,5 @@ def _opening(given: str, label: str) -> str:
 
 
 def _rounded(path: "re.Match[str]") -> str:
-    """Paths to a hundredth of a point."""
+    """Paths and places to a hundredth of a point."""
     return re.sub(r"-?\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", re.sub(r"\s+", " ", path[0]))
