@@ -3,16 +3,22 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test check lint types contracts site bench lock clean
+.PHONY: demo test browser check lint types contracts site bench lock clean
 .DELETE_ON_ERROR:
 
 demo: .venv/.run
 	@$(BIN)/tricover reproduce -o out/paper
 
 test: .venv/.dev
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --ignore tests/browser
+	@echo "Left to make check: the report in a real browser (tests/browser)"
 
-check: lint types contracts site test
+# Needs Debian's chromium and chromium-driver, and installs them where they are missing and it may.
+browser: .venv/.dev
+	@tests/browser/chromium.sh
+	@$(BIN)/python -m pytest tests/browser
+
+check: lint types contracts site test browser
 
 lint: .venv/.dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

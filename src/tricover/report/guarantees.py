@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tricover.certify import FAILS, HOLDS, NOT_APPLICABLE, Certificate, Claim, log_of_run, transition_matrices
+from tricover.report.drawings import example_agent
 from tricover.report.markup import Html, note, paragraph, table, text, verdict
 from tricover.report.page import Section, figures_html
 from tricover.simulation import Run
@@ -63,7 +64,7 @@ def _layers(certificate: Certificate) -> Html:
 
 
 def _figures(run: Run, certificate: Certificate) -> "Iterator[tuple[Drawing, str]]":
-    from tricover.plot import plot_contraction, plot_settling, plot_transition
+    from tricover.plot import plot_contraction, plot_settling, plot_transition, plot_tube
 
     if certificate.contraction is not None and certificate.contraction.depth:
         yield plot_contraction(certificate), "How much of a past error is left, beside the theorem's bound."
@@ -74,3 +75,7 @@ def _figures(run: Run, certificate: Certificate) -> "Iterator[tuple[Drawing, str
         matrix = next(transition_matrices(log))
         caption = "The entries of the first Γ, agents sorted by layer: followers hear only earlier layers."
         yield plot_transition(matrix, log.stretches[0].network), caption
+    if run.steps and certificate.neighbourhood is not None:
+        agent = example_agent(run)
+        caption = f"How far agent {agent} was from its desired position, and the radius that is claimed for it."
+        yield plot_tube(certificate, log_of_run(run), agent), caption
