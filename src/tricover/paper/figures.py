@@ -1,6 +1,6 @@
 """The figures of the paper, each by its counterpart, and some more.
 
-Agents have the paper's numbers, from 1. The paper publishes no coordinates: a formation that a figure shows is ours.
+In the counterparts agents are numbered from 1, as in the paper. It publishes no coordinates: the formations are ours.
 """
 
 from collections.abc import Callable
@@ -120,16 +120,17 @@ FIGURES = (
         lambda study: plot.plot_paths(study.anywhere),
     ),
     Figure(
-        "story-49",
-        None,
-        "The story of agent 49 (VI-B): its triangle, its way through the cells, value and policy, its arrival.",
-        lambda study: plot.plot_story(study.walk, 48, label="agent 49"),
-    ),
-    Figure(
         "coverage",
         None,
         "Mean squared distance of targets to the nearest agent (VI-B), beside Lloyd's algorithm from the same start.",
         lambda study: plot.plot_coverage(coverage_over_time(study.walk)),
+    ),
+    Figure(
+        "story",
+        None,
+        "The story of agent 48, counted from 0 as in the interface: its triangle, its way through the cells, value and "
+        "policy, and how it comes to rest (VI-B). In the paper's count it is agent 49.",
+        lambda study: plot.plot_story(study.walk, 48),
     ),
     Figure(
         "certificate",
