@@ -16,6 +16,7 @@ from tricover.paper import study_of
 from tricover.paper.figures import FIGURES
 from tricover.plot import (
     PAGE,
+    animate,
     figure_style,
     plot_cells,
     plot_comparison,
@@ -106,6 +107,14 @@ def draw_paper():
             save(figure.draw(study), f"paper-{figure.name}.png")
 
 
+def film_paper():
+    """The paper's 57 agents walking to their places."""
+    data = tc.Scenario.load(EXAMPLES / "paper-57.toml").to_dict()
+    data["control"]["motion"] = "walk"
+    data["name"] = "57 agents cover a triangle"
+    animate(tc.simulate(tc.Scenario(**data)), HERE / "paper-57.gif", size=600, fps=12.5, seconds=6, hold=2)
+
+
 if __name__ == "__main__":
     mpl.use("Agg")
     small, team = (tc.build_network(read_points(EXAMPLES / f"team-{count}.csv").positions) for count in (13, 57))
@@ -120,3 +129,4 @@ if __name__ == "__main__":
     draw_paper()
     for draw in (draw_start, draw_method, draw_choosing, draw_teaching):
         draw(save)
+    film_paper()

@@ -16,6 +16,7 @@ from tests.export.runs import eventful, interrupted, scenario
 import tricover as tc
 from tricover.errors import FileFormatError, InputError, MissingExtraError
 from tricover.plot import animate
+from tricover.plot.animation import _paces, _times
 from tricover.plot.scene import Scene
 
 SMALL = {"size": 240, "hold": 0.2}
@@ -79,15 +80,32 @@ def test_as_many_frames_of_the_size_as_asked(run, tmp_path, ending):
 
 def test_both_films_show_the_pictures(run, tmp_path):
     """Frames are those of the scene, up to what each encoder loses."""
-    scene = Scene(run, 240)
+    scene, moments = Scene(run, 240), np.linspace(0, run.settled_at, 81)
     for ending, decode in (("mp4", lambda path: decoded_mp4(path)[1]), ("gif", lambda path: decoded_gif(path)[0])):
         animate(run, tmp_path / f"film.{ending}", fps=5, seconds=4, size=240, hold=0)
         frames = decode(tmp_path / f"film.{ending}")
         assert len(frames) == 21
         for number in (0, 7, 20):
-            picture = scene.picture(number / 20 * run.settled_at)[..., :3].astype(int)
-            assert np.abs(frames[number].astype(int) - picture).mean() < 3
+            known = [0.0] if number == 0 else [run.settled_at] if number == 20 else moments
+            apart = [np.abs(frames[number] - scene.picture(time)[..., :3].astype(int)).mean() for time in known]
+            assert min(apart) < 3
             assert np.median(frames[number]) == 255  # the paper is white
+
+
+def test_a_step_with_a_far_move_takes_longer():
+    """A step that is eight times as long as the others has eight of twelve intervals; others have one each."""
+    paces = np.array([8.0, 1, 1, 1, 1])
+    times, soft = _times(paces, motion=3.0, hold=0.0, fps=4)
+    np.testing.assert_allclose(times, [*np.arange(9) / 8, 2, 3, 4, 5])
+    np.testing.assert_array_equal(soft, [True] * 8 + [False] * 5)
+    reference = scenario().reference
+    network = tc.build_network(reference)
+    run = tc.simulate(scenario(anchors=reference[network.anchors] + [500, 0]))
+    found = _paces(run, run.settled_at)
+    assert found.max() > 2
+    assert found.min() == 1
+    ways = np.linalg.norm(np.diff(run.positions, axis=0), axis=2).max(axis=1)[: run.settled_at]
+    np.testing.assert_allclose(found, np.clip(ways / np.median(ways), 1, 8))
 
 
 def test_pixels_move_where_agents_move(run):

@@ -1,8 +1,8 @@
 """``animate``: a run as a film, MP4 or GIF.
 
-Time runs evenly through the steps, however many there are: a long run is thinned to a film of some seconds, a short
-one is stretched, and between two steps agents are on the way, so that the jumps of the motion ``reach`` read as
-movement. The film ends when the team has settled, and holds there.
+A long run is thinned to a film of some seconds, a short one is stretched. Between two steps agents are on the way, so
+that the jumps of the motion ``reach`` read as movement; a step in which someone moves further than usual, such as the
+first one of anchors, takes so much longer. The film ends when the team has settled, and holds there.
 """
 
 import os
@@ -20,8 +20,11 @@ from tricover.simulation import Run
 
 __all__ = ["animate", "check_film"]
 
+Floats = NDArray[np.float64]
+
 STEP, LONGEST = 0.8, 12.0  # seconds: of a step where there are few, of a film where there are many
 SOFT = 0.4  # seconds of a step from which on agents start and stop softly
+SLOWEST = 8.0  # times longer than usual: the step with the furthest moves
 
 
 def animate(
@@ -54,19 +57,18 @@ def animate(
     end = run.steps if run.settled_at is None else run.settled_at
     motion = min(STEP * end, LONGEST) if seconds is None else seconds
     _check(fps, motion, hold, size, trails)
-    times = _times(end, motion, hold, fps)
+    times, soft = _times(_paces(run, end), motion, hold, fps)
     scene = Scene(run, size, links, trails)
-    ease = motion >= SOFT * end
 
     def frames() -> Iterator[NDArray[np.uint8]]:
-        for count, time in enumerate(times.tolist(), 1):
+        for count, (time, ease) in enumerate(zip(times.tolist(), soft.tolist(), strict=True), 1):
             yield scene.picture(time, ease)
             if progress is not None:
                 progress(count, len(times))
 
     with draft_of(path) as draft:
         if ending == ".gif":
-            sample = [scene.picture(time, ease).copy() for time in (0, end / 2, end)]
+            sample = [scene.picture(time).copy() for time in (0, end / 2, end)]
             write_gif(draft, frames(), sample, fps)
         else:
             write_mp4(draft, frames(), scene.size, fps)
@@ -81,10 +83,26 @@ def check_film(path: str | os.PathLike[str]) -> str:
     return ending
 
 
-def _times(end: int, motion: float, hold: float, fps: float) -> NDArray[np.float64]:
-    """The time of each frame, in steps."""
-    before, after = round(fps * hold / 2), round(fps * hold)
-    return np.pad(np.linspace(0, end, round(fps * motion) + 1), (before, after), mode="edge")
+def _paces(run: Run, end: int) -> Floats:
+    """How long each of the first ``end`` steps takes, over the usual: from 1 on, as far as its furthest move asks."""
+    moves, before = [np.empty(0)], np.empty((0, *run.read("positions", 0, 1).shape[1:]))
+    for _, block in run.blocks("positions"):
+        ways = np.diff(np.concatenate([before, block]), axis=0)
+        moves.append(np.hypot(ways[..., 0], ways[..., 1]).max(axis=1))
+        before = block[-1:]
+    furthest = np.concatenate(moves)[:end]
+    usual = np.median(furthest[furthest > 0]) if furthest.any() else 1.0
+    return np.clip(furthest / usual, 1.0, SLOWEST)
+
+
+def _times(paces: Floats, motion: float, hold: float, fps: float) -> tuple[Floats, NDArray[np.bool_]]:
+    """The time of each frame, in steps, and whether its step is slow enough to start and stop softly."""
+    passed = np.append(0.0, np.cumsum(paces))
+    frames = np.linspace(0.0, passed[-1], round(fps * motion) + 1)
+    times = np.interp(frames, passed, np.arange(len(passed)))
+    slow = np.append(paces * motion >= SOFT * passed[-1], False)
+    held = (round(fps * hold / 2), round(fps * hold))
+    return np.pad(times, held, mode="edge"), np.pad(slow[times.astype(int)], held, mode="edge")
 
 
 def _check(fps: float, seconds: float, hold: float, size: int, trails: int) -> None:

@@ -87,6 +87,6 @@ def _palette(image: Any, pixels: Pixels) -> Any:
     """An image with the colours of the film: spread over all that occur, lest rare ones be lost, and pure white."""
     found = image.fromarray(pixels).quantize(_COLOURS, method=image.Quantize.MAXCOVERAGE)
     colours = np.array(found.getpalette()).reshape(-1, 3)
-    colours[colours.sum(axis=1).argmax()] = 255
+    colours[colours.min(axis=1) >= 247] = 255  # Pillow looks colours up in steps of four: no neighbour may be nearer
     found.putpalette(colours.ravel().tolist())
     return found

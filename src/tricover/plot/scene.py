@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tricover.network import Network
 from tricover.plot.agents import agents_by_role, draw_agents, draw_lines, links, marker_area
-from tricover.plot.style import FAINT, INK, ROLES, figure_style, layer_colours
+from tricover.plot.style import FAINT, GROUND, INK, ROLES, figure_style, layer_colours
 from tricover.simulation import Run
 from tricover.simulation.run import BLOCK
 
@@ -26,7 +26,7 @@ HEADER, FOOTER, SIDE = 0.45, 0.5, 0.12  # inches around the drawing
 FLATTEST, TALLEST = 0.45, 1.15  # of the drawing, over its width
 ROOM = 0.03  # around everybody, of the extent
 SETTLED = "#0072b2"
-_GROUND, _ANY = "#93c47d", "#6b6b6b"  # targets, and a follower of no particular layer
+_ANY = "#6b6b6b"  # a follower of no particular layer
 
 
 class Scene:
@@ -86,7 +86,7 @@ class Scene:
         targets = run.scenario.targets_at(0)
         area = float(np.clip(5000 / max(len(targets), 1), 1.2, 10.0))
         x, y = targets.points.T
-        self._targets = ax.scatter(x, y, s=area, c=_GROUND, alpha=0.7, linewidths=0, zorder=0.5)
+        self._targets = ax.scatter(x, y, s=area, c=GROUND, alpha=0.7, linewidths=0, zorder=0.5)
         self._targets.set_animated(not run.scenario.all_targets.still)
         living = np.flatnonzero(run.network.layer >= 0)
         width = 0.1 * self._area**0.5
@@ -113,7 +113,7 @@ class Scene:
             if name != "lost" or any(network.lost.size for _, network in self.run.networks)
         ]
         shown.append(("desired", {"marker": "o", "markerfacecolor": "none", "color": FAINT}))
-        shown.append(("target", {"marker": ".", "color": _GROUND}))
+        shown.append(("target", {"marker": ".", "color": GROUND}))
         handles = [Line2D([], [], label=name, **{**looks, **more}) for name, more in shown]  # type: ignore[arg-type]
         place: Any = (0.005, 0.5 * FOOTER / self._height)
         row = {"ncols": len(handles), "bbox_to_anchor": place, "fontsize": 9, "borderaxespad": 0}
