@@ -38,7 +38,7 @@ def write_mp4(path: Path, frames: Iterable[Pixels], size: tuple[int, int], fps: 
     command = [
         *(_ffmpeg(), "-y", "-loglevel", "error"),
         *("-f", "rawvideo", "-pix_fmt", "rgba", "-s", f"{size[0]}x{size[1]}", "-r", str(fps), "-i", "-"),
-        *("-an", "-c:v", "libx264", "-preset", "medium", "-crf", "20", "-pix_fmt", "yuv420p"),
+        *("-an", "-c:v", "libx264", "-preset", "veryfast", "-crf", "20", "-pix_fmt", "yuv420p"),
         *("-movflags", "+faststart", "-f", "mp4", str(path)),
     ]
     with tempfile.TemporaryFile() as said:
