@@ -220,6 +220,22 @@ def test_every_kind_draws_runs_with_events_and_moving_targets(eventful):
         figure.canvas.draw()
 
 
+def test_a_run_that_ended_before_somebody_joined(tmp_path):
+    """Arrays have room for the one who would have come; figures are of those who were there."""
+
+    def press(now):
+        if now.step == 3:
+            raise KeyboardInterrupt
+
+    cut = tc.simulate(scenario(events={"join": [{"step": 6, "reference": [[40.0, 60.0]]}]}), progress=press)
+    assert (cut.positions.shape[1], len(cut.network), cut.interrupted) == (31, 30, True)
+    for kind in KINDS.values():
+        kind.draw(Subject(cut))
+    assert len(drawn(plot_paths(cut), LineCollection)[0].get_segments()) == 30
+    with pytest.raises(InputError, match="no agent 30: agents are numbered 0 to 29"):
+        plot_coordinates(cut, 30)
+
+
 def test_a_run_without_steps(run):
     still = tc.simulate(scenario(steps=0))
     for plot in (plot_paths, plot_desired, plot_voronoi):
@@ -252,9 +268,12 @@ def test_triangles_without_area_and_agents_on_one_spot():
     ("draw", "message"),
     [
         (lambda run: plot_paths(run, agents=[3, 99, 44]), "no agents 99 and 44: agents are numbered 0 to 29"),
+        (lambda run: plot_paths(run, agents=[]), "agents must be whole numbers from 0 to 29, at least one"),
+        (lambda run: plot_portrait(run, agents=[1.5]), "agents must be whole numbers"),
+        (lambda run: plot_coordinates(run, 3, plt.subplots(1, 3)[1]), "2 panels need as many axes, not 3"),
         (lambda run: plot_coordinates(run, -1), "no agent -1"),
         (lambda run: plot_story(run, 0), "agent 0 is an anchor: choose a follower, such as"),
-        (lambda run: plot_story(run, 20, axes=plt.subplots(1, 2)[1]), "needs 4 axes, not 2"),
+        (lambda run: plot_story(run, 20, axes=plt.subplots(1, 2)[1]), "4 panels need as many axes, not 2"),
         (lambda run: plot_voronoi(run, 10**6), "no step 1000000: this run has steps 0 to"),
         (lambda run: Subject(run, agent=30), "no agent 30"),
     ],

@@ -57,7 +57,7 @@ def coverage_over_time(run: Run, lloyd: bool = True) -> CoverageTrace:
     ([1.0, 0.5, 0.5], 0.5, 0.5)
     """
     steps = _measured(run)
-    living = run.network.layer >= 0
+    living = np.flatnonzero(run.network.layer >= 0)
     return CoverageTrace(
         steps=steps,
         costs=_costs(run, steps),

@@ -188,7 +188,8 @@ def key_to_roles(ax: "Axes", network: Network, start: bool = False, targets: boo
     looks += [{"marker": ".", "color": GROUND, "label": "targets"}] if targets else []
     handles = [Line2D([], [], linestyle="", markersize=4.5, **look) for look in looks]
     gaps: dict[str, Any] = {"columnspacing": 0.9, "handletextpad": 0.1} if len(handles) > 4 else {}
-    layout: dict[str, Any] = {"ncols": len(handles), "borderaxespad": 0.1, **gaps}
+    columns = len(handles) if len(handles) < 6 else 3  # six in a row are wider than a column
+    layout: dict[str, Any] = {"ncols": columns, "borderaxespad": 0.1, **gaps}
     ax.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.5, 1.0), **layout)
 
 

@@ -60,9 +60,9 @@ def plot_voronoi(run: Run, step: int = -1, ax: "Axes | None" = None) -> "Axes":
     with figure_style():
         ax = ax or new_map(box, strip=True)
         draw_targets(ax, ground)
-        raster = len(cells) > MOST_VECTORS
+        raster, width = len(cells) > MOST_VECTORS, float(np.clip(200 / len(cells), 0.15, 0.5))
         ax.add_collection(
-            PolyCollection(cells, facecolors="none", edgecolors=FAINT, linewidths=0.5, zorder=1, rasterized=raster)
+            PolyCollection(cells, facecolors="none", edgecolors=FAINT, linewidths=width, zorder=1, rasterized=raster)
         )
         draw_agents(
             ax, network, positions[: len(network)], marker_area(len(cells), False), only=np.flatnonzero(present)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tricover.errors import InputError, listed
 from tricover.network import Network
 from tricover.plot.agents import MOST_VECTORS, draw_agents, draw_labels, draw_lines, label_texts, links, marker_area
-from tricover.plot.style import PAGE, figure_style, layer_colours, plain_axes
+from tricover.plot.style import PAGE, counted, figure_style, layer_colours, plain_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,9 +48,7 @@ def plot_cells(
         raise InputError(f"layers must be among 0 to {network.depth}, not {listed(unknown) or 'empty'}")
     texts = label_texts(network, labels, most=20)
     with figure_style():
-        panels = _new_panels(len(wanted)) if axes is None else list(axes)
-        if len(panels) != len(wanted):
-            raise InputError(f"{len(wanted)} panels need as many axes, not {len(panels)}")
+        panels = counted(_new_panels(len(wanted)) if axes is None else axes, len(wanted))
         for ax, layer in zip(panels, wanted, strict=True):
             _draw_panel(ax, network, layer, texts)
     return panels

@@ -66,7 +66,7 @@ def plot_desired(
     """Draw the desired formation of a run with its links, over the targets; arguments as in ``plot_network``."""
     with figure_style():
         ground = present_points(run.targets)
-        ax = ax or new_map(ground, run.desired, strip=key)
+        ax = ax or new_map(ground, run.desired[: len(run.network)], strip=key)
         _draw_formation(ax, run.network, run.desired, labels, key)
         draw_targets(ax, ground)
         if key:

@@ -51,9 +51,9 @@ class Subject:
         """The agent to single out."""
         if self.agent is not None:
             return self.agent
-        away = np.linalg.norm(self.run.positions[0] - self.run.desired, axis=1)
-        away[self.run.network.layer < 1] = -1
-        return int(np.argmax(away))
+        followers = self.run.network.followers
+        away = np.linalg.norm(self.run.positions[0, followers] - self.run.desired[followers], axis=1)
+        return int(followers[np.argmax(away)]) if followers.size else self.run.network.core
 
     @cached_property
     def log(self) -> Log:

@@ -9,7 +9,18 @@ from numpy.typing import NDArray
 from tricover.errors import InputError
 from tricover.plot.agents import draw_heads
 from tricover.plot.paths import chosen_agents
-from tricover.plot.style import ACTUAL, COLUMN, FAINT, INK, PAGE, WANTED, figure_style, layer_colours, whole_numbers
+from tricover.plot.style import (
+    ACTUAL,
+    COLUMN,
+    FAINT,
+    INK,
+    PAGE,
+    WANTED,
+    counted,
+    figure_style,
+    layer_colours,
+    whole_numbers,
+)
 from tricover.simulation import Run
 
 if TYPE_CHECKING:
@@ -43,18 +54,18 @@ def plot_coordinates(
     with figure_style():
         if axes is None:
             axes = plt.subplots(2, 1, figsize=(COLUMN, 0.9 * COLUMN), sharex=True)[1]
-        left, right = axes
+        upper, lower = counted(axes, 2)
         marker = "o" if len(steps) <= _MOST_MARKED else None
-        for ax, name, values, goal in zip((left, right), "xy", path.T, run.desired[chosen], strict=True):
+        for ax, name, values, goal in zip((upper, lower), "xy", path.T, run.desired[chosen], strict=True):
             ax.plot(steps, values, drawstyle="steps-post", color=ACTUAL, marker=marker, markersize=2.5, label="actual")
             ax.axhline(goal, color=WANTED, linestyle="--", linewidth=0.9, label="desired")
             ax.set(ylabel=f"{name}, m")
             ax.margins(x=0.02)
             whole_numbers(ax.xaxis)
-        right.set_xlabel("step")
-        left.set_title(label or f"agent {chosen}", loc="left")
-        left.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0.1)
-    return left, right
+        lower.set_xlabel("step")
+        upper.set_title(label or f"agent {chosen}", loc="left")
+        upper.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0.1)
+    return upper, lower
 
 
 def plot_portrait(
@@ -79,7 +90,7 @@ def plot_portrait(
     with figure_style():
         if axes is None:
             axes = plt.subplots(1, 2, figsize=(PAGE, 0.45 * PAGE))[1]
-        left, right = axes
+        left, right = counted(axes, 2)
         for axis, (ax, name) in enumerate(zip((left, right), "xy", strict=True)):
             ax.axhline(0, color=FAINT, linewidth=0.6, zorder=0)
             ax.axvline(0, color=FAINT, linewidth=0.6, zorder=0)

@@ -28,9 +28,11 @@ __all__ = ["chosen_agents", "chosen_step", "plot_paths"]
 
 
 def chosen_agents(run: Run, agents: Sequence[int] | NDArray[np.integer] | None) -> NDArray[np.int64]:
-    """The agents asked for, all if None; one that is not there is an error that names it."""
-    count = run.positions.shape[1]
-    chosen = np.arange(count) if agents is None else np.atleast_1d(np.asarray(agents, dtype=np.int64))
+    """The agents asked for, all if None; one that is not there, or did not come to join, is an error that names it."""
+    count = len(run.network)
+    chosen = np.arange(count) if agents is None else np.atleast_1d(np.asarray(agents))
+    if not np.issubdtype(chosen.dtype, np.integer) or not chosen.size:
+        raise InputError(f"agents must be whole numbers from 0 to {count - 1}, at least one, not {agents!r}")
     unknown = chosen[(chosen < 0) | (chosen >= count)]
     if unknown.size:
         raise InputError(f"there is no {named(unknown.tolist())}: agents are numbered 0 to {count - 1}")

@@ -22,7 +22,7 @@ from tricover.mdp import LocalMDP
 from tricover.plot.agents import draw_agents, draw_heads, draw_targets, marker_area, present_points
 from tricover.plot.mdp import EQUILATERAL, HIGHLIGHT, draw_cells, draw_solution
 from tricover.plot.paths import chosen_agents
-from tricover.plot.style import ACTUAL, FAINT, INK, PAGE, figure_style, whole_numbers
+from tricover.plot.style import ACTUAL, FAINT, INK, PAGE, counted, figure_style, whole_numbers
 from tricover.simulation import Run
 from tricover.targets import Targets
 
@@ -61,9 +61,7 @@ def plot_story(run: Run, agent: int, axes: "Sequence[Axes] | None" = None, label
 
     life = _life(run, agent, label)
     with figure_style():
-        panels = list(plt.subplots(2, 2, figsize=(PAGE, 0.82 * PAGE))[1].flat if axes is None else axes)
-        if len(panels) != 4:
-            raise InputError(f"a story needs 4 axes, not {len(panels)}")
+        panels = counted(plt.subplots(2, 2, figsize=(PAGE, 0.82 * PAGE))[1].flat if axes is None else axes, 4)
         _draw_place(panels[0], run, life)
         _draw_way(panels[1], run, life)
         _draw_decision(panels[2], run, life)
@@ -156,7 +154,7 @@ def _draw_arrival(ax: "Axes", run: Run, life: _Life) -> None:
     ax.set(xlabel="step", ylabel="distance, m", ylim=(0, top), xlim=(0, run.steps))
     whole_numbers(ax.xaxis)
     ax.legend(loc="upper right", title=f"{life.name} to its", alignment="left", frameon=True, edgecolor="none")
-    ax.set_title("how it comes to rest")
+    ax.set_title("how far it is from where it should be")
 
 
 def _draw_path(ax: "Axes", path: Floats) -> None:

@@ -6,7 +6,7 @@ grey printer; roles differ in shape as well as in colour.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
@@ -35,6 +35,7 @@ __all__ = [
     "WANTED",
     "Role",
     "check_ending",
+    "counted",
     "figure_of",
     "figure_style",
     "layer_colours",
@@ -132,6 +133,14 @@ def new_map(*points: NDArray[np.float64], strip: bool = False) -> "Axes":
     wide, high = np.maximum(np.ptp(everything, axis=0), np.finfo(np.float64).tiny)
     beside, above = 0.55, 1.2 if strip else 0.75  # inches for labels and keys
     return new_axes(COLUMN, float(np.clip((COLUMN - beside) * high / wide + above, 2.0, 5.0)))
+
+
+def counted(axes: "Iterable[Axes]", count: int) -> "list[Axes]":
+    """The axes as a list; any other number of them is an error."""
+    given = list(axes)
+    if len(given) != count:
+        raise InputError(f"{count} panels need as many axes, not {len(given)}")
+    return given
 
 
 def plain_axes(ax: "Axes") -> None:
