@@ -22,7 +22,9 @@ def animate(
     hold: Annotated[float, typer.Option(help="Seconds for which the end is held.")] = 1.0,
     size: Annotated[int, typer.Option(help="Width in pixels.")] = 720,
     links: Annotated[bool, typer.Option(help="Draw who listens to whom.")] = True,
-    trails: Annotated[int, typer.Option(help="How many steps back the trails reach.")] = 10,
+    trails: Annotated[
+        int | None, typer.Option(help="How many steps back the trails reach.", show_default="1.5 seconds")
+    ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:

@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 
 STEP, LONGEST = 0.8, 12.0  # seconds: of a step where there are few, of a film where there are many
 SOFT = 0.4  # seconds of a step from which on agents start and stop softly
+TRAIL = 1.5  # seconds
 SLOWEST = 8.0  # times longer than usual: the step with the furthest moves
 
 
@@ -36,7 +37,7 @@ def animate(
     hold: float = 1.0,
     size: int = 720,
     links: bool = True,
-    trails: int = 10,
+    trails: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> None:
     """Write a film of a run, as MP4 or GIF by the path's ending; whole or not at all.
@@ -49,13 +50,15 @@ def animate(
         hold: seconds for which the end is held; the start for half of that.
         size: width in pixels; the height follows from the formation and the targets. Both are even.
         links: whether to draw who listens to whom.
-        trails: how many steps back the trails reach; 0: none.
+        trails: how many steps back the trails reach; 0: none; None: as many as pass in 1.5 s.
         progress: called with the number of frames that are done, and of all.
     """
     ending = check_film(path)
     fps = (20 if ending == ".gif" else 30) if fps is None else fps
     end = run.steps if run.settled_at is None else run.settled_at
     motion = min(STEP * end, LONGEST) if seconds is None else seconds
+    if trails is None:
+        trails = int(np.clip(round(TRAIL * end / max(motion, TRAIL)), 2, 50))
     _check(fps, motion, hold, size, trails)
     times, soft = _times(_paces(run, end), motion, hold, fps)
     scene = Scene(run, size, links, trails)

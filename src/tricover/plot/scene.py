@@ -27,6 +27,7 @@ FLATTEST, TALLEST = 0.45, 1.15  # of the drawing, over its width
 ROOM = 0.03  # around everybody, of the extent
 SETTLED = "#0072b2"
 _ANY = "#6b6b6b"  # a follower of no particular layer
+_ANCHOR = 22.0  # points²: anchors stay visible among thousands
 
 
 class Scene:
@@ -116,14 +117,14 @@ class Scene:
         shown.append(("target", {"marker": ".", "color": GROUND}))
         handles = [Line2D([], [], label=name, **{**looks, **more}) for name, more in shown]  # type: ignore[arg-type]
         place: Any = (0.005, 0.5 * FOOTER / self._height)
-        row = {"ncols": len(handles), "bbox_to_anchor": place, "fontsize": 9, "borderaxespad": 0}
+        row = {"ncols": len(handles), "bbox_to_anchor": place, "fontsize": 9, "borderaxespad": 0, "columnspacing": 0.9}
         figure.legend(handles=handles, loc="center left", **row)
         self._strip()
 
     def _strip(self) -> None:
         """The colours of the layers, as a strip."""
         depth = self.run.network.depth
-        box = (1 - 1.75 / WIDTH, 0.4 * FOOTER / self._height, 1.4 / WIDTH, 0.2 * FOOTER / self._height)
+        box = (1 - 1.4 / WIDTH, 0.4 * FOOTER / self._height, 1.05 / WIDTH, 0.2 * FOOTER / self._height)
         strip = self._figure.add_axes(box)
         strip.imshow(layer_colours(depth)[None], aspect="auto", interpolation="nearest")
         strip.set_axis_off()
@@ -153,9 +154,10 @@ class Scene:
             width = np.clip(80 / len(network), 0.3, 1.3) * (1.0 - 0.5 * (layer - 1) / network.depth)
             moving.append(draw_lines(ax, self._segments, colours[layer], width, alpha=0.45, animated=True))
         self._markers = []
-        for agents in agents_by_role(network).values():
+        for role, agents in agents_by_role(network).items():
             if agents.size:
-                draw_agents(ax, network, places, self._area, only=agents)
+                area = max(self._area, 0.0 if role == "follower" else _ANCHOR)
+                draw_agents(ax, network, places, area, only=agents)
                 self._markers.append((np.sort(agents), ax.collections[-1]))
         for _, markers in self._markers:
             markers.set_animated(True)
