@@ -25,6 +25,11 @@ __all__ = ["inline_svg", "with_own_names"]
 _GROWTH = 1.9  # pixels for a point: figures are set in eight points, pages in sixteen pixels
 _WIDE = 400  # points from which on a figure takes the whole width of the page
 _SURPLUS = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<style[^>]*>.*?</style>", re.DOTALL)
+# Runs of elements that differ in their places only: said once, thousands of links and targets take a tenth of the room.
+_LINES = re.compile(r'<path d="[^"]*"(?P<looks>[^<>]*fill: none[^<>]*)/>(?:\n<path d="[^"]*"(?P=looks)/>)+')
+_MARKERS = re.compile(
+    r'(?P<use><use href="[^"]*") [^<>]* style="(?P<looks>[^"]*)"/>(?:\n(?P=use) [^<>]* style="(?P=looks)"/>)+'
+)
 _SVG = re.compile(r"<svg.*?</svg>", re.DOTALL)
 _NAMES = re.compile(r'(?:\sid="|url\(#|\shref="#)(?=[^<>]*>)')  # in tags, not in text
 _NUMBERS = re.compile(r'(?<=\s[dxy]=")[^"]*(?=[^<>]*>)')
@@ -43,7 +48,8 @@ def inline_svg(drawing: "Drawing", label: str) -> Html:
     source = _SURPLUS.sub("", source[source.index("<svg") :])
     source = _NUMBERS.sub(_rounded, source)
     opening, rest = source.replace("xlink:href=", "href=").split(">", 1)
-    return Html(_opening(opening, label) + re.sub(r"\s*\n\s*", "\n", rest))
+    rest = _LINES.sub(_as_one_path, _MARKERS.sub(_under_one_style, re.sub(r"\s*\n\s*", "\n", rest)))
+    return Html(_opening(opening, label) + rest)
 
 
 def with_own_names(page: str) -> str:
@@ -54,6 +60,18 @@ def with_own_names(page: str) -> str:
     """
     number = count(1)
     return _SVG.sub(lambda svg: _NAMES.sub(rf"\g<0>f{next(number)}-", svg[0]), page)
+
+
+def _as_one_path(run: "re.Match[str]") -> str:
+    """Lines that look alike, in a row, as one path."""
+    lines = " ".join(re.findall(r' d="([^"]*)"', run[0]))
+    return f'<path d="{lines}"{run["looks"]}/>'
+
+
+def _under_one_style(run: "re.Match[str]") -> str:
+    """Markers that look alike, in a row, in a group that says how."""
+    bare = run[0].replace(f' style="{run["looks"]}"', "")
+    return f'<g style="{run["looks"]}">{bare}</g>'
 
 
 def _opening(given: str, label: str) -> str:
