@@ -10,6 +10,7 @@ from tricover.paper.claims import DEVIATES, FAILS, Claim
 __all__ = ["as_json", "as_markdown"]
 
 _HEAD = "| where | claim of the paper | measured | verdict |\n|---|---|---|---|\n"
+_BETWEEN = "Where the paper contradicts itself or is wrong as printed:"
 _ODD = "| where | what the paper says | measured | what we do |\n|---|---|---|---|\n"
 
 
@@ -24,7 +25,7 @@ def as_markdown(claims: Sequence[Claim]) -> str:
     """Two tables: the claims, and where the paper contradicts itself or is wrong as printed."""
     plain = [(c.where, c.statement, c.measured, c.verdict) for c in claims if c.verdict != DEVIATES]
     odd = [(c.where, c.statement, c.measured, c.note) for c in claims if c.verdict == DEVIATES]
-    return f"{_HEAD}{_rows(plain)}\n{_ODD}{_rows(odd)}"
+    return f"{_HEAD}{_rows(plain)}\n{_BETWEEN}\n\n{_ODD}{_rows(odd)}"
 
 
 def _rows(rows: Sequence[Sequence[str]]) -> str:
