@@ -13,7 +13,7 @@ from tricover.cli.init import init
 from tricover.control import inset
 from tricover.formats import read_points
 from tricover.geometry import barycentric
-from tricover.plot import COLUMN, PAGE, figure_style, plot_paths
+from tricover.plot import COLUMN, PAGE, figure_style, plot_paths, plot_story
 from tricover.plot.style import FAINT, INK, layer_colours, plain_axes
 
 HERE = Path(__file__).parent
@@ -47,6 +47,16 @@ def draw_teaching(save):
     """The pictures of docs/tutorials/teacher.md."""
     save(worksheet(), "worksheet-13.png")
     save(resolutions(), "resolutions.png")
+    save(plot_story(class_run(), 6), "story-13.png")
+
+
+def class_run():
+    """The run of the class hour."""
+    rng = np.random.default_rng(13)
+    spots = [rng.normal(centre, 1.0, (100, 2)) for centre in ([3.0, 3.5], [6.5, 7.0])]
+    team = read_points(EXAMPLES / "team-13.csv").positions
+    control = {"motion": "walk", "resolution": 8}
+    return tc.simulate(tc.Scenario(reference=team, targets=np.concatenate(spots), control=control))
 
 
 def one_decision():
