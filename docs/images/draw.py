@@ -112,7 +112,7 @@ def film_paper():
     data = tc.Scenario.load(EXAMPLES / "paper-57.toml").to_dict()
     data["control"]["motion"] = "walk"
     data["name"] = "57 agents cover a triangle"
-    animate(tc.simulate(tc.Scenario(**data)), HERE / "paper-57.gif", size=600, fps=12.5, seconds=6, hold=2)
+    animate(tc.simulate(tc.Scenario(**data)), HERE / "paper-57.gif", size=600, fps=12.5, seconds=5.8, hold=2)
 
 
 if __name__ == "__main__":

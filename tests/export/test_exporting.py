@@ -1,6 +1,7 @@
 """What all exports share: kinds by name and ending, options, and files that are there whole or not at all."""
 
 import re
+import resource
 
 import pytest
 
@@ -77,6 +78,24 @@ def test_a_place_that_cannot_be_written_is_named(name, run, tmp_path):
     path = tmp_path / "nowhere" / EACH.get(name, "plans")
     with pytest.raises(FileFormatError, match=rf"cannot write {re.escape(str(path))}: No such file or directory"):
         export_run(run, path, name, origin=ORIGIN)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_full_disk_is_told_and_leaves_nothing(name, tmp_path):
+    run = tc.simulate(scenario(agents=60))
+    path, before = tmp_path / EACH.get(name, "plans"), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (9_000, before[1]))
+    try:
+        with pytest.raises(FileFormatError, match=rf"cannot write {re.escape(str(path))}: File too large"):
+            export_run(run, path, name, origin=ORIGIN)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_scenario_is_no_run(tmp_path):
+    with pytest.raises(InputError, match="export_run takes a Run, not Scenario"):
+        export_run(scenario(), tmp_path / "run.csv")
 
 
 @pytest.mark.parametrize("name", EACH)

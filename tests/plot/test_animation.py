@@ -2,6 +2,7 @@
 
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -288,6 +289,25 @@ def test_killed_half_way_there_is_no_film(tmp_path):
 def test_settings_that_cannot_be_are_named(run, tmp_path, settings, message):
     with pytest.raises(InputError, match=re.escape(message)):
         animate(run, tmp_path / "film.mp4", **settings)
+
+
+@pytest.mark.parametrize("ending", ["mp4", "gif"])
+def test_a_full_disk_is_told_and_leaves_nothing(run, tmp_path, ending):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (9_000, before[1]))
+    try:
+        with pytest.raises(FileFormatError, match=r"the video encoder failed|cannot write .*: File too large"):
+            animate(run, tmp_path / f"film.{ending}", seconds=1, **SMALL)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not list(tmp_path.iterdir())
+
+
+def test_names_are_no_formulas_and_leave_room_for_the_counter():
+    for name in ("costs $5 and \\frac{", "a long name " * 50):
+        scene = Scene(tc.simulate(scenario(name=name, steps=1)), 480)
+        shown = scene._figure.texts[0].get_window_extent(scene._canvas.get_renderer())
+        assert 50 < shown.x1 < 0.8 * scene.size[0]
 
 
 def test_an_unknown_ending_is_named(run, tmp_path):

@@ -70,6 +70,8 @@ def export_run(
     Traceback (most recent call last):
     tricover.errors.FileFormatError: run.geojsn: unknown ending '.geojsn'; did you mean '.geojson'?
     """
+    if not isinstance(run, Run):
+        raise InputError(f"export_run takes a Run, not {type(run).__name__}: Run.open reads one")
     name = kind_of(path, kind)
     how = KINDS[name]
     options: dict[str, Any] = {"plane": plane_of(run.scenario, name, origin)}

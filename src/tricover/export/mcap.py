@@ -38,10 +38,37 @@ def write_mcap(run: Run, path: Path, tell: Callable[[int, int], None], plane: Pr
     """Write the run as a log."""
     sdk = _library()
     context = sdk.Context()
-    with sdk.open_mcap(str(path), context=context) as writer:
-        writer.write_metadata("tricover", {name: str(fact) for name, fact in run.summary().items()})
-        _attach_scenario(run, writer)
-        _Log(run, context, plane).write(tell)
+    with path.open("xb", buffering=0) as raw:
+        file = _File(raw)
+
+        def step_done(done: int, total: int) -> None:
+            if file.failure is not None:
+                raise file.failure
+            tell(done, total)
+
+        try:
+            with sdk.open_mcap(file, context=context) as writer:
+                writer.write_metadata("tricover", {name: str(fact) for name, fact in run.summary().items()})
+                _attach_scenario(run, writer)
+                _Log(run, context, plane).write(step_done)
+        except RuntimeError as error:
+            raise file.failure or error from error
+
+
+class _File:
+    """A file for the SDK, which goes on when a write fails and keeps the reason to itself: here it is remembered."""
+
+    def __init__(self, raw: Any) -> None:
+        self._write, self.seek, self.flush = raw.write, raw.seek, raw.flush
+        self.failure: OSError | None = None
+
+    def write(self, data: bytes) -> int:
+        """Write, or remember why not."""
+        try:
+            return int(self._write(data))
+        except OSError as error:
+            self.failure = error
+            raise
 
 
 def _library() -> Any:

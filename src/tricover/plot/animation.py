@@ -53,6 +53,8 @@ def animate(
         trails: how many steps back the trails reach; 0: none; None: as many as pass in 1.5 s.
         progress: called with the number of frames that are done, and of all.
     """
+    if not isinstance(run, Run):
+        raise InputError(f"animate takes a Run, not {type(run).__name__}: Run.open reads one")
     ending = check_film(path)
     fps = (20 if ending == ".gif" else 30) if fps is None else fps
     end = run.steps if run.settled_at is None else run.settled_at

@@ -26,6 +26,7 @@ HEADER, FOOTER, SIDE = 0.45, 0.5, 0.12  # inches around the drawing
 FLATTEST, TALLEST = 0.45, 1.15  # of the drawing, over its width
 ROOM = 0.03  # around everybody, of the extent
 SETTLED = "#0072b2"
+LONGEST_NAME = 45  # characters, beside the counter
 _ANY = "#6b6b6b"  # a follower of no particular layer
 _ANCHOR = 22.0  # points²: anchors stay visible among thousands
 
@@ -106,7 +107,9 @@ class Scene:
 
         figure, looks = self._figure, {"linestyle": "", "markersize": 6}
         line: dict[str, Any] = {"y": 1 - 0.5 * HEADER / self._height, "va": "center", "fontsize": 12}
-        figure.text(x=SIDE / WIDTH, s=self.run.scenario.name, weight="bold", **line)
+        name = self.run.scenario.name
+        title = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
+        figure.text(x=SIDE / WIDTH, s=title, weight="bold", parse_math=False, **line)
         self._counter = figure.text(x=1 - SIDE / WIDTH, s="", ha="right", animated=True, **line)
         shown = [
             (role.name, {"marker": role.marker, "color": role.colour or _ANY})
