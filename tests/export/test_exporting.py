@@ -44,7 +44,9 @@ def test_what_is_no_kind_is_named(path, kind, message):
 
 
 def test_options_of_a_flight_go_with_plans_only(run, tmp_path):
-    with pytest.raises(InputError, match="altitude and speed goes with the kind 'qgroundcontrol', not with 'csv'"):
+    with pytest.raises(
+        InputError, match="csv has no altitude and speed: leave it out; it belongs to the kind 'qgroundcontrol'"
+    ):
         export_run(run, tmp_path / "run.csv", altitude=30, speed=3)
     assert not list(tmp_path.iterdir())
 

@@ -53,6 +53,10 @@ def xy(point):
     return point.x, point.y
 
 
+def rgba(shown):
+    return shown.color.r, shown.color.g, shown.color.b, shown.color.a
+
+
 def test_channels_schemas_and_times(exported):
     run, log = exported
     times = [round(step * 0.25e9) for step in range(run.steps + 1)]
@@ -156,6 +160,8 @@ def test_fixes_agree_with_proj(exported):
         there = np.flatnonzero(run.present[step])
         assert [fix.frame_id for fix in message.fixes] == [f"agent_{agent}" for agent in there]
         assert_on_earth([(fix.longitude, fix.latitude) for fix in message.fixes], run.positions[step, there])
+        bodies = [[*entity.cubes, *entity.spheres] for entity in log.decoded("/team")[step].entities[:-1]]
+        assert [rgba(fix) for fix in message.fixes] == [rgba(body) for [body] in bodies]
 
 
 def test_metadata_and_the_scenario_come_along(exported):

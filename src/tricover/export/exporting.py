@@ -80,7 +80,7 @@ def export_run(
     if name == "qgroundcontrol":
         options["flight"] = Flight(**given)
     elif given:
-        raise InputError(f"{listed(given)} goes with the kind 'qgroundcontrol', not with {name!r}: leave it out")
+        raise InputError(f"{name} has no {listed(given)}: leave it out; it belongs to the kind 'qgroundcontrol'")
     _check_folder(Path(path), how)
     with draft_of(path) as draft:
         how.write(run, draft, progress or _silent, **options)

@@ -110,20 +110,20 @@ class _Log:
     def write(self, tell: Callable[[int, int], None]) -> None:
         """All messages, step by step."""
         self.log("/desired", 0, self.desired())
-        before: Targets | None = None
-        gone: list[int] = []
+        seen: Targets | None = None
+        before: list[int] = []
         for step, places, present, cells in _steps(self.run):
             now = round(step * seconds(self.run) * 1e9)
             targets = self.run.scenario.targets_at(step)
-            if targets is not before:
+            if targets is not seen:
                 self.log("/targets", now, self.cloud(targets, now))
-                before = targets
+                seen = targets
             living = np.flatnonzero(present).tolist()
-            self.log("/team", now, self.scene(step, now, places, living, cells, gone))
+            self.log("/team", now, self.scene(step, now, places, living, cells, before))
             self.log("/tf", now, self.transforms(now, places, living))
             if self.plane is not None:
-                self.log("/fixes", now, self.fixes(now, self.plane.to_degrees(places), living))
-            gone = living
+                self.log("/fixes", now, self.fixes(step, now, self.plane.to_degrees(places), living))
+            before = living
             tell(step + 1, self.run.steps + 1)
 
     def log(self, topic: str, now: int, message: Any) -> None:
@@ -173,8 +173,10 @@ class _Log:
             ]
         )
 
-    def fixes(self, now: int, degrees: Floats, living: list[int]) -> Any:
-        """Where on earth everybody is who is there."""
+    def fixes(self, step: int, now: int, degrees: Floats, living: list[int]) -> Any:
+        """Where on earth everybody is who is there, in the colours of the layers."""
+        network = self.run.network_at(step)
+        colours = self.colours(network)
         return self.messages.LocationFixes(
             fixes=[
                 self.messages.LocationFix(
@@ -182,6 +184,7 @@ class _Log:
                     frame_id=f"agent_{agent}",
                     longitude=float(degrees[agent, 0]),
                     latitude=float(degrees[agent, 1]),
+                    color=colours[network.layer[agent]],
                 )
                 for agent in living
             ]
