@@ -191,7 +191,8 @@ def test_story(run):
     assert place.get_title() == f"agent A, layer 2, listens to {heard[0]}, {heard[1]} and {heard[2]}"
     assert np.array_equal(place.lines[-3].get_xydata(), run.positions[:, agent])
     assert {text.get_text() for text in way.texts} == set(map(str, heard))
-    assert len(drawn(way, PolyCollection)[0].get_paths()) == 36
+    assert len(drawn(way, LineCollection)[0].get_segments()) == 3 * (6 - 1)
+    assert len(drawn(way, PolyCollection)[0].get_paths()) == len(set(run.states[:, agent].tolist()) - {-1})
     [values] = drawn(decision, PolyCollection)[:1]
     control, triangle = run.scenario.control, run.positions[-1, heard]
     mdp = tc.LocalMDP(tc.CellGrid(6), triangle, int(run.goal_cells[-1, agent]), gamma=control.gamma)

@@ -87,11 +87,13 @@ def draw_solution(ax: "Axes", solution: Solution, corners: Floats | None = None)
     return np.asarray(centres)
 
 
-def draw_cells(ax: "Axes", grid: CellGrid, corners: Floats, **style: Any) -> "PolyCollection":
-    """The cells of a triangle (3, 2) as one collection, on plain axes."""
+def draw_cells(
+    ax: "Axes", grid: CellGrid, corners: Floats, only: NDArray[np.int64] | None = None, **style: Any
+) -> "PolyCollection":
+    """The cells of a triangle (3, 2) as one collection, all or ``only`` some, on plain axes."""
     from matplotlib.collections import PolyCollection
 
-    outlines = grid.corners(np.arange(len(grid))) @ corners
+    outlines = grid.corners(np.arange(len(grid)) if only is None else only) @ corners
     cells = PolyCollection(list(outlines), **{"edgecolors": INK, "linewidths": 0.4, **style})
     ax.add_collection(cells)
     ax.autoscale_view()

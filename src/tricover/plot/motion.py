@@ -16,9 +16,9 @@ from tricover.plot.style import (
     INK,
     PAGE,
     WANTED,
+    agent_colours,
     counted,
     figure_style,
-    layer_colours,
     whole_numbers,
 )
 from tricover.simulation import Run
@@ -85,7 +85,7 @@ def plot_portrait(
     if not run.steps:
         raise InputError("this run has no steps: there is nothing to portray")
     chosen = _farthest(run) if agents is None else chosen_agents(run, agents)
-    layer = np.maximum(run.network.layer[chosen], 0)
+    colours = agent_colours(run.network.depth, run.network.layer[chosen])
     offsets = run.positions[:, chosen] - run.desired[chosen]
     with figure_style():
         if axes is None:
@@ -95,9 +95,7 @@ def plot_portrait(
             ax.axhline(0, color=FAINT, linewidth=0.6, zorder=0)
             ax.axvline(0, color=FAINT, linewidth=0.6, zorder=0)
             ax.axline((0, 0), slope=-1, color=FAINT, linewidth=0.6, linestyle="--", zorder=0, label="arrives next")
-            for agent, colour, path in zip(
-                chosen, layer_colours(run.network.depth)[layer], offsets[..., axis].T, strict=True
-            ):
+            for agent, colour, path in zip(chosen, colours, offsets[..., axis].T, strict=True):
                 _draw_orbit(ax, path[:-1], np.diff(path), colour, f"agent {agent}, layer {run.network.layer[agent]}")
             ax.plot(0, 0, "+", color=INK, markersize=8, zorder=4)
             ax.set(xlabel=f"offset from desired {name}, m", ylabel=f"change of {name} in a step, m")

@@ -18,7 +18,7 @@ from tricover.plot.agents import (
     marker_area,
     present_points,
 )
-from tricover.plot.style import figure_style, layer_colours, new_map
+from tricover.plot.style import agent_colours, figure_style, new_map
 from tricover.simulation import Run
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def plot_paths(run: Run, ax: "Axes | None" = None, agents: Sequence[int] | NDArr
         draw_targets(ax, ground)
         lines = LineCollection(
             trails,
-            colors=layer_colours(network.depth)[np.maximum(network.layer[chosen], 0)],
+            colors=agent_colours(network.depth, network.layer[chosen]),
             linewidths=float(np.clip(40 / len(chosen), 0.2, 0.9)),
             alpha=0.8 if len(chosen) <= MOST_DETAILED else 0.45,
             zorder=1,

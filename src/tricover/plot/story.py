@@ -19,7 +19,7 @@ from tricover.errors import InputError
 from tricover.geometry import CellGrid, barycentric, flat
 from tricover.goals import cell_points
 from tricover.mdp import LocalMDP
-from tricover.plot.agents import draw_agents, draw_heads, draw_targets, marker_area, present_points
+from tricover.plot.agents import draw_agents, draw_heads, draw_lines, draw_targets, marker_area, present_points
 from tricover.plot.mdp import EQUILATERAL, HIGHLIGHT, draw_cells, draw_solution
 from tricover.plot.paths import chosen_agents
 from tricover.plot.style import ACTUAL, FAINT, INK, PAGE, counted, figure_style, whole_numbers
@@ -112,10 +112,8 @@ def _draw_way(ax: "Axes", run: Run, life: _Life) -> None:
     grid = CellGrid(run.scenario.control.resolution)
     own = barycentric(life.path, life.triangles)
     cells = grid.locate(own)
-    colours = np.where(np.isin(np.arange(len(grid)), cells), _VISITED, "white")
-    draw_cells(
-        ax, grid, EQUILATERAL, facecolors=colours, edgecolors=FAINT, linewidths=4 / (grid.resolution + 8), zorder=0
-    )
+    draw_cells(ax, grid, EQUILATERAL, np.unique(cells[cells >= 0]), facecolors=_VISITED, linewidths=0, zorder=0)
+    draw_lines(ax, _cuts(grid.resolution) @ EQUILATERAL, FAINT, 4 / (grid.resolution + 8), zorder=0)
     ax.fill(*EQUILATERAL.T, facecolor="none", edgecolor=INK, linewidth=0.7, zorder=1)
     draw_targets(ax, _seen(run.targets, life.triangles[-1]))
     _draw_path(ax, own @ EQUILATERAL)
@@ -150,7 +148,7 @@ def _draw_arrival(ax: "Axes", run: Run, life: _Life) -> None:
     stand = int(moving[-1]) + 1 if moving.size else 0
     if stand < run.steps:
         ax.axvline(stand, color=FAINT, linewidth=0.8, label=f"in-neighbours stand, step {stand}")
-    top = 1.4 * float(max(to_goal.max(initial=0), to_desired.max())) or 1.0  # with room for the legend
+    top = 1.5 * float(max(to_goal.max(initial=0), to_desired.max())) or 1.0  # with room for the legend
     ax.set(xlabel="step", ylabel="distance, m", ylim=(0, top), xlim=(0, run.steps))
     whole_numbers(ax.xaxis)
     ax.legend(loc="upper right", title=f"{life.name} to its", alignment="left", frameon=True, edgecolor="none")
@@ -161,6 +159,13 @@ def _draw_path(ax: "Axes", path: Floats) -> None:
     ax.plot(*path.T, color=HIGHLIGHT, linewidth=1.2, marker=".", markersize=3, zorder=5)
     ax.plot(*path[0], "o", color=HIGHLIGHT, markerfacecolor="white", markersize=4.5, zorder=6)
     ax.plot(*path[-1], "o", color=HIGHLIGHT, markeredgecolor="white", markersize=6, zorder=6)
+
+
+def _cuts(resolution: int) -> Floats:
+    """The lines that cut a triangle into cells, as barycentric coordinates of their ends (3M-3, 2, 3)."""
+    near = np.arange(1, resolution) / resolution
+    ends = np.stack([[near, 1 - near, 0 * near], [near, 0 * near, 1 - near]]).transpose(2, 0, 1)
+    return np.concatenate([np.roll(ends, turn, axis=2) for turn in range(3)])
 
 
 def _seen(targets: Targets, triangle: Floats) -> Floats:

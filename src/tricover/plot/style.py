@@ -34,6 +34,7 @@ __all__ = [
     "ROLES",
     "WANTED",
     "Role",
+    "agent_colours",
     "check_ending",
     "counted",
     "figure_of",
@@ -117,6 +118,13 @@ def layer_colours(depth: int) -> NDArray[np.float64]:
 
     shades = np.linspace(0.0, _LIGHTEST, depth + 1)
     return np.asarray(mpl.colormaps["viridis"](shades), dtype=np.float64)
+
+
+def agent_colours(depth: int, layers: NDArray[np.integer]) -> NDArray[np.float64]:
+    """Colours (K, 4) of agents of the given layers (K,); those who were lost, of layer -1, are faint."""
+    from matplotlib.colors import to_rgba
+
+    return np.asarray(np.vstack([layer_colours(depth), to_rgba(FAINT)])[layers])
 
 
 def new_axes(width: float = COLUMN, height: float | None = None, **kinds: Any) -> "Axes":
