@@ -320,9 +320,15 @@ class Player {
     return this.zoom * Math.min((this.width - 2 * room) / width, (this.height - 2 * room) / height);
   }
 
-  project([x, y]) {
+  // What turns units into pixels: (left + scale · x, top - scale · y).
+  lens() {
+    const scale = this.scale();
     const [a, b] = this.middle();
-    return [this.width / 2 + (x - a) * this.scale(), this.height / 2 - (y - b) * this.scale()];
+    return { scale, left: this.width / 2 - a * scale, top: this.height / 2 + b * scale };
+  }
+
+  project([x, y]) {
+    return [this.view.left + this.view.scale * x, this.view.top - this.view.scale * y];
   }
 
   unproject(x, y) {
@@ -370,6 +376,7 @@ class Player {
     if (!this.ink || !this.width) return;
     const run = this.run;
     const time = this.shown();
+    this.view = this.lens();
     const chapter = run.chapter(this.frame());
     for (let agent = 0; agent < run.agents; agent++) {
       [this.xs[agent], this.ys[agent]] = this.project(run.at(agent, time));
@@ -420,11 +427,11 @@ class Player {
     const points = this.run.targets;
     const count = points.length / 2 / this.run.targetFrames;
     const size = clamp(60 / Math.sqrt(count), 1, 3);
+    const { scale, left, top } = this.view;
     pen.fillStyle = this.ink.target;
     for (let k = 2 * frame * count; k < 2 * (frame + 1) * count; k += 2) {
       if (points[k] === NOWHERE) continue;
-      const [x, y] = this.project([points[k], points[k + 1]]);
-      pen.fillRect(x - size / 2, y - size / 2, size, size);
+      pen.fillRect(left + scale * points[k] - size / 2, top - scale * points[k + 1] - size / 2, size, size);
     }
   }
 
@@ -446,18 +453,21 @@ class Player {
 
   // The way of the last steps, as many as stay fluent.
   drawTrails(time) {
-    const pen = this.pen;
-    const length = Math.min(80, Math.floor(15000 / this.run.agents));
-    const first = Math.max(0, this.frame() - length);
+    const { pen, run } = this;
+    const { scale, left, top } = this.view;
+    const points = run.positions;
+    const last = Math.ceil(time) - 1;
+    const first = Math.max(0, last - Math.min(80, Math.floor(15000 / run.agents)));
     pen.globalAlpha = 0.4;
-    pen.lineWidth = this.run.agents > 300 ? 0.8 : 1.4;
+    pen.lineWidth = this.fine(1.4);
     this.byLayer.forEach((agents, layer) => {
       pen.strokeStyle = this.colours[layer];
       pen.beginPath();
       for (const agent of agents) {
         pen.moveTo(this.xs[agent], this.ys[agent]);
-        for (let frame = Math.ceil(time) - 1; frame >= first; frame--) {
-          pen.lineTo(...this.project(this.run.at(agent, frame)));
+        for (let frame = last; frame >= first; frame--) {
+          const k = 2 * (frame * run.agents + agent);
+          pen.lineTo(left + scale * points[k], top - scale * points[k + 1]);
         }
       }
       pen.stroke();
@@ -468,7 +478,7 @@ class Player {
   drawLinks(chapter) {
     const pen = this.pen;
     pen.globalAlpha = this.hovered === null && this.selected === null ? 0.42 : 0.18;
-    pen.lineWidth = this.run.agents > 300 ? 0.5 : 0.9;
+    pen.lineWidth = this.fine(0.9);
     for (let layer = this.byLayer.length - 1; layer > 0; layer--) {
       pen.strokeStyle = this.colours[layer];
       pen.beginPath();
@@ -483,6 +493,11 @@ class Player {
       pen.stroke();
     }
     pen.globalAlpha = 1;
+  }
+
+  // Lines of large teams are one dot wide: browsers draw those much faster than wider ones.
+  fine(width) {
+    return this.run.agents > 300 ? 1 / this.dots : width;
   }
 
   radius() {
