@@ -106,5 +106,5 @@ def plot_tube(certificate: "Certificate", log: "Log", agent: int, ax: "Axes | No
             ax.axvline(bound, color=FAINT, linewidth=0.6, label=f"bound, step {bound}")
         ax.plot(away, color=ACTUAL, linewidth=0.8, label=f"agent {agent}, layer {layer}")
         ax.set(xlabel="step", ylabel="distance from desired, m", xlim=(0, max(log.steps, 1)), ylim=(0, None))
-        ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, borderaxespad=0.2)
+        ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), borderaxespad=0.2)
     return ax
