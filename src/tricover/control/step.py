@@ -15,18 +15,19 @@ simulator with all. A goal point on a cell's edge belongs to one cell, by the ru
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tricover.control.reach_sets import in_cells, inset, points_as_sets
-from tricover.geometry import OUTSIDE, CellGrid, barycentric, flat
+from tricover.geometry import OUTSIDE, CellGrid
 from tricover.goals import LocalGoal, cell_points, goal_cells
 from tricover.mdp import next_moves
 from tricover.targets import Targets
 
-__all__ = ["MOTIONS", "Constants", "Decision", "Motion", "View", "decide", "remembering"]
+__all__ = ["MOTIONS", "Constants", "Decision", "Motion", "View", "decide"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -67,85 +68,65 @@ class Constants:
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """What followers do, one row each: -1 is the state outside, and the cell of a triangle without area."""
+    """What followers do, one row each: -1 is the state outside, and the cell of a triangle without area.
 
-    states: Ints
-    """(A,) the cell s_i in which the agent stands, or -1."""
+    All follows from the view and the goal points; what nobody asks for is not worked out.
+    """
+
+    view: View
+    constants: Constants
     goal_points: Floats
     """(A, 2) h_i."""
-    goal_cells: Ints
-    """(A,) g_i."""
-    next_cells: Ints
-    """(A,) π*(s_i), or -1 where there is no policy to ask."""
-    reach_sets: Floats
-    """(A, 3, 2) P_i."""
-    setpoints: Floats
-    """(A, 2) c_i, the middle of P_i, computed as ``desired_configuration`` computes it: they agree to the bit."""
+
+    @cached_property
+    def states(self) -> Ints:
+        """(A,) the cell s_i in which the agent stands, or -1."""
+        return self.constants.grid.holding(self.view.positions, self.view.triangles)
+
+    @cached_property
+    def goal_cells(self) -> Ints:
+        """(A,) g_i."""
+        return goal_cells(self.goal_points, self.view.triangles, self.constants.grid)
+
+    @cached_property
+    def next_cells(self) -> Ints:
+        """(A,) π*(s_i), or -1 where there is no policy to ask."""
+        if self.constants.motion == "reach":
+            return self.goal_cells
+        grid, alpha, beta, gamma = (getattr(self.constants, name) for name in ("grid", "alpha", "beta", "gamma"))
+        inside = np.flatnonzero(self.states != OUTSIDE)
+        cells = np.full(len(self.states), OUTSIDE, np.int64)
+        if inside.size:
+            parts = self.view.triangles[inside], self.goal_cells[inside], self.states[inside]
+            cells[inside] = next_moves(grid, *parts, alpha=alpha, beta=beta, gamma=gamma)
+        return cells
+
+    @cached_property
+    def setpoints(self) -> Floats:
+        """(A, 2) c_i, the middle of P_i, computed as ``desired_configuration`` computes it: they agree to the bit."""
+        if self.constants.motion == "reach":
+            return self.goal_points
+        points = cell_points(self.next_cells, self.view.triangles, self.constants.grid)
+        points[self._without_area] = self.goal_points[self._without_area]
+        return points
+
+    @cached_property
+    def reach_sets(self) -> Floats:
+        """(A, 3, 2) P_i."""
+        if self.constants.motion == "reach":
+            return points_as_sets(self.goal_points)
+        triangles, grid, margin = self.view.triangles, self.constants.grid, self.constants.margin
+        sets = inset(triangles, margin)
+        inside = self.next_cells != OUTSIDE
+        sets[inside] = in_cells(self.next_cells[inside], triangles[inside], grid, margin)
+        sets[self._without_area] = points_as_sets(self.goal_points[self._without_area])
+        return sets
+
+    @property
+    def _without_area(self) -> NDArray[np.bool_]:
+        return np.asarray(self.goal_cells == OUTSIDE)
 
 
 def decide(view: View, constants: Constants) -> Decision:
     """One step of each agent's policy."""
-    points = constants.local_goal(view.agents, view.triangles, view.targets)
-    goals = goal_cells(points, view.triangles, constants.grid)
-    states = _states(view, constants.grid)
-    if constants.motion == "reach":
-        return Decision(states, points, goals, goals, points_as_sets(points), points)
-    next_cells = _next_cells(view.triangles, goals, states, constants)
-    setpoints = cell_points(next_cells, view.triangles, constants.grid)
-    setpoints[goals == OUTSIDE] = points[goals == OUTSIDE]
-    reach_sets = _reach_sets(view.triangles, goals, next_cells, points, constants)
-    return Decision(states, points, goals, next_cells, reach_sets, setpoints)
-
-
-def _states(view: View, grid: CellGrid) -> Ints:
-    states = np.full(len(view.agents), OUTSIDE, np.int64)
-    proper = ~flat(view.triangles)
-    states[proper] = grid.locate(barycentric(view.positions[proper], view.triangles[proper]))
-    return states
-
-
-def _next_cells(triangles: Floats, goals: Ints, states: Ints, constants: Constants) -> Ints:
-    cells = np.full(len(states), OUTSIDE, np.int64)
-    inside = np.flatnonzero(states != OUTSIDE)
-    if inside.size:
-        cells[inside] = next_moves(
-            constants.grid,
-            triangles[inside],
-            goals[inside],
-            states[inside],
-            alpha=constants.alpha,
-            beta=constants.beta,
-            gamma=constants.gamma,
-        )
-    return cells
-
-
-def _reach_sets(triangles: Floats, goals: Ints, cells: Ints, points: Floats, constants: Constants) -> Floats:
-    reach_sets = inset(triangles, constants.margin)
-    inside, without_area = cells != OUTSIDE, goals == OUTSIDE
-    reach_sets[inside] = in_cells(cells[inside], triangles[inside], constants.grid, constants.margin)
-    reach_sets[without_area] = points_as_sets(points[without_area])
-    return reach_sets
-
-
-def remembering(local_goal: LocalGoal) -> LocalGoal:
-    """A local goal that asks again only for agents whose triangle has changed, or all if agents or targets have.
-
-    A goal depends on the agent's own triangle and targets alone, so the answers are the same to the bit.
-    """
-    agents, triangles, points = np.empty(0, np.int64), np.empty((0, 3, 2)), np.empty((0, 2))
-    targets: Targets | None = None
-
-    def remembered(now: Ints, corners: Floats, sensed: Targets) -> Floats:
-        nonlocal agents, triangles, targets, points
-        if sensed is not targets or not np.array_equal(now, agents):
-            points = local_goal(now, corners, sensed)
-        else:
-            changed = np.flatnonzero((corners != triangles).any(axis=(1, 2)))
-            points = points.copy()
-            if changed.size:
-                points[changed] = local_goal(now[changed], corners[changed], sensed)
-        agents, triangles, targets = now, corners, sensed
-        return points
-
-    return remembered
+    return Decision(view, constants, constants.local_goal(view.agents, view.triangles, view.targets))

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tricover.errors import InputError, listed
+from tricover.threads import ranges, side_by_side
 
 __all__ = ["OUTSIDE", "CellGrid"]
 
@@ -139,18 +140,25 @@ class CellGrid:
         A t within 32 ulps of M from a whole number counts as that number, so that rounding takes no point off its
         edge or out of the triangle.
         """
+        from tricover.geometry._triangles import locate
+
         points = np.asarray(barycentric, dtype=np.float64)
         _check_barycentric(points)
-        size, slack = self.resolution, 32 * np.finfo(np.float64).eps * self.resolution
-        scaled = _snapped(points[..., :2] * size, slack)
-        last = _snapped(size - scaled.sum(axis=-1), slack)
-        inside = (scaled >= 0).all(axis=-1) & (last >= 0)
-        i, j = np.moveaxis(np.where(inside[..., None], np.floor(scaled), 0).astype(np.int64), -1, 0)
-        up = np.where(inside, last, 0) >= size - 1 - i - j
-        over = up & (i + j == size)  # a corner of cells on the edge where λ_2 = 0
-        i, j = i - (over & (j == 0)), j - (over & (j > 0))
-        rows = size - 1 - i
-        return np.asarray(np.where(inside, rows**2 + 2 * j + ~up, OUTSIDE))
+        cells = np.empty(points.shape[:-1], np.int64)
+        locate(np.ascontiguousarray(points.reshape(-1, 3)), self.resolution, cells.reshape(-1))
+        return cells
+
+    def holding(self, points: Floats, triangles: Floats, within: bool = False) -> Ints:
+        """The cells (A,) of triangles (A, 3, 2) that hold points (A, 2); -1 outside, and where a triangle is flat.
+
+        ``within`` says that each point is in its triangle, and that only rounding can put it outside.
+        """
+        from tricover.geometry._triangles import find_cells
+
+        cells = np.empty(len(points), np.int64)
+        work = points, np.ascontiguousarray(triangles), self.resolution, within
+        side_by_side(lambda part: find_cells(*work, *part, cells), ranges(len(cells)))
+        return cells
 
     def moves(self, cells: ArrayLike, others: ArrayLike) -> Ints:
         """Least number of moves between cells (…) and others (…)."""
@@ -171,11 +179,6 @@ class CellGrid:
 def _frozen(array: Array) -> Array:
     array.flags.writeable = False
     return array
-
-
-def _snapped(values: Floats, slack: float) -> Floats:
-    whole = np.round(values)
-    return np.asarray(np.where(np.abs(values - whole) <= slack, whole, values))
 
 
 def _check_barycentric(points: Floats) -> None:

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tricover.errors import InputError, listed
+from tricover.threads import ranges, side_by_side
 
-__all__ = ["barycentric", "combine", "flat", "volumes"]
+__all__ = ["barycentric", "combine", "flat", "volumes", "weights_in"]
 
 Floats = NDArray[np.float64]
 
@@ -40,19 +41,21 @@ def volumes(simplices: ArrayLike) -> Floats:
 
 
 def flat(simplices: ArrayLike) -> NDArray[np.bool_]:
-    """Which simplices (…, n+1, n) have no volume, as far as floating point can tell."""
+    """Which simplices (…, n+1, n) have no volume, as far as floating point can tell.
+
+    Hadamard: no determinant exceeds the product of the sides at a corner. The largest product measures rounding.
+    """
     corners = np.asarray(simplices, dtype=np.float64)
-    return np.asarray(np.abs(volumes(corners)) <= 8 * np.finfo(np.float64).eps * _largest(corners))
-
-
-def _largest(corners: Floats) -> Floats:
-    """Hadamard: no determinant exceeds the product of the sides at a corner. The largest product measures rounding."""
     if corners.shape[-1] == 2:
-        sides = corners - np.roll(corners, 1, axis=-2)
-        a, b, c = np.moveaxis(np.hypot(sides[..., 0], sides[..., 1]), -1, 0)
-        return np.asarray(np.maximum(np.maximum(a * b, b * c), c * a))
+        from tricover.geometry._triangles import find_flat
+
+        triangles = np.ascontiguousarray(corners.reshape(-1, 3, 2))
+        found = np.empty(len(triangles), np.bool_)
+        side_by_side(lambda part: find_flat(triangles, *part, found), ranges(len(found)))
+        return found.reshape(corners.shape[:-2])
     lengths = np.linalg.norm(corners[..., :, None, :] - corners[..., None, :, :], axis=-1)
-    return np.asarray(np.prod(lengths + np.eye(lengths.shape[-1]), axis=-1).max(axis=-1))
+    largest = np.prod(lengths + np.eye(lengths.shape[-1]), axis=-1).max(axis=-1)
+    return np.asarray(np.abs(volumes(corners)) <= 8 * np.finfo(np.float64).eps * largest)
 
 
 def barycentric(points: ArrayLike, simplices: ArrayLike) -> Floats:
@@ -67,13 +70,32 @@ def barycentric(points: ArrayLike, simplices: ArrayLike) -> Floats:
     culprits = np.flatnonzero(flat(corners))
     if culprits.size:
         raise InputError(f"simplex {listed(culprits)} has no volume: its corners lie on one line or plane")
-    parts = _determinants(corners, np.asarray(points, dtype=np.float64))
+    places = np.asarray(points, dtype=np.float64)
+    if corners.shape[-1] == 2:
+        return _in_triangles(places, corners)
+    parts = _determinants(corners, places)
     whole, total = volumes(corners), parts.sum(axis=-1)
     far = np.abs(total - whole) > 1e-3 * np.abs(whole)  # far from a thin simplex the parts cancel
     if far.any():
         parts[..., -1] = np.where(far, whole - parts[..., :-1].sum(axis=-1), parts[..., -1])
         total = np.where(far, whole, total)
     return np.asarray(parts / total[..., None])
+
+
+def _in_triangles(points: Floats, triangles: Floats) -> Floats:
+    shape = np.broadcast_shapes(points.shape[:-1], triangles.shape[:-2])
+    places = np.ascontiguousarray(np.broadcast_to(points, (*shape, 2)).reshape(-1, 2))
+    corners = np.ascontiguousarray(np.broadcast_to(triangles, (*shape, 3, 2)).reshape(-1, 3, 2))
+    return weights_in(places, corners).reshape(*shape, 3)
+
+
+def weights_in(points: Floats, triangles: Floats) -> Floats:
+    """Barycentric coordinates (A, 3) of points (A, 2) in triangles (A, 3, 2); a third each where one is flat."""
+    from tricover.geometry._triangles import find_weights
+
+    weights = np.empty((len(points), 3))
+    side_by_side(lambda part: find_weights(points, triangles, *part, weights), ranges(len(points)))
+    return weights
 
 
 def combine(weights: Floats, simplices: Floats) -> Floats:

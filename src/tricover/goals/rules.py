@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.errors import InputError, listed
-from tricover.geometry import OUTSIDE, CellGrid, barycentric, combine, flat, volumes
+from tricover.geometry import CellGrid, barycentric, combine, flat, volumes
 from tricover.network import Network
 from tricover.targets import Targets
 
@@ -51,7 +51,8 @@ def prepare(goal: str | GoalRule, network: Network) -> LocalGoal:
     """The local goal function of a rule, by name or the user's own, for a network.
 
     It is total: a triangle without area has no cells and no inside, so its agent goes to the mean of its in-neighbours,
-    whatever the rule. A goal outside the triangle would break the guarantee and is an error that names the agent.
+    whatever the rule. A goal of the user's rule outside the triangle would break the guarantee and is an error that
+    names the agent.
     """
     if not callable(goal) and goal not in RULES:
         raise InputError(f"goal must be {', '.join(map(repr, RULES))} or a function, not {goal!r}")
@@ -59,13 +60,20 @@ def prepare(goal: str | GoalRule, network: Network) -> LocalGoal:
     local_goal = rule(network)
 
     def total(agents: Ints, triangles: Floats, targets: Targets) -> Floats:
+        without_area = flat(triangles)
+        if not without_area.any():
+            return asked(agents, triangles, targets)
         points: Floats = triangles.mean(axis=1)
-        proper = np.flatnonzero(~flat(triangles))
+        proper = np.flatnonzero(~without_area)
         if proper.size:
-            found = np.asarray(local_goal(agents[proper], triangles[proper], targets), dtype=np.float64)
-            _check(found, agents[proper], triangles[proper])
-            points[proper] = found
+            points[proper] = asked(agents[proper], triangles[proper], targets)
         return points
+
+    def asked(agents: Ints, triangles: Floats, targets: Targets) -> Floats:
+        found = np.asarray(local_goal(agents, triangles, targets), dtype=np.float64)
+        if callable(goal):
+            _check(found, agents, triangles)
+        return found
 
     return total
 
@@ -101,11 +109,7 @@ def inner_weights(points: Floats, triangles: Floats) -> Floats:
 
 def goal_cells(points: Floats, triangles: Floats, grid: CellGrid) -> Ints:
     """Goal states g_i (A,): the cells of triangles (A, 3, 2) that hold goal points (A, 2); -1 in a flat triangle."""
-    cells = np.full(len(points), OUTSIDE, np.int64)
-    proper = np.flatnonzero(~flat(triangles))
-    if proper.size:
-        cells[proper] = grid.locate(inner_weights(points[proper], triangles[proper]))
-    return cells
+    return grid.holding(points, triangles, within=True)
 
 
 def cell_points(cells: Ints, triangles: Floats, grid: CellGrid) -> Floats:

@@ -74,13 +74,13 @@ def simulate(
     if not isinstance(scenario, Scenario):
         raise InputError(f"simulate takes a Scenario, not {type(scenario).__name__}: Scenario.load reads a file")
     plan = plan_of(scenario)
-    state, present = plan.start(), plan.present(which_at(plan.chapters, 0))
+    state = plan.start()
     keeper: Keeper
     with _listening() as interrupted:
         if store is None:
-            keeper = Memory(state, present)
+            keeper = Memory(state)
         else:
-            keeper = stored = open_store(Path(store), plan, state, present, resume, flush)
+            keeper = stored = open_store(Path(store), plan, state, resume, flush)
             state = stored.state()
             if stored.finished:
                 return Run(scenario, stored, plan)
@@ -130,11 +130,13 @@ def _loop(
     """Step until the end; False if interrupted."""
     which, began, first = which_at(plan.chapters, state.step), time.monotonic(), state.step
     stage = plan.stage(which, _at_opening(plan.chapters[which].start, state, keeper))
+    orders = plan.orders(stage, state.positions)
     while state.step < plan.scenario.steps and not _settled(plan, state):
         if which_at(plan.chapters, state.step) != which:
             which = which_at(plan.chapters, state.step)
             stage = plan.stage(which, state.positions)
-        row, glance, state = advance(plan, stage, plan.scenario.targets_at(state.step), state)
+            orders = plan.orders(stage, state.positions)
+        row, glance, state = advance(plan, stage, orders, plan.scenario.targets_at(state.step), state)
         keeper.add(row, state)
         if progress is not None:
             pace = (time.monotonic() - began) / (state.step - first)

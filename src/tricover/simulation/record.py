@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from tricover.simulation.step import Row, State
 
-__all__ = ["ARRAYS", "Keeper", "Kept", "Layout", "Memory", "arrays_of"]
+__all__ = ["ARRAYS", "Keeper", "Kept", "Layout", "Memory", "entries"]
 
 
 class Layout(NamedTuple):
@@ -74,25 +74,20 @@ class Keeper(Kept, Protocol):
         """Keep what is left; ``finished`` says that the run has come to its end."""
 
 
-def arrays_of(rows: list[Row], state: State) -> dict[str, NDArray[Any]]:
-    """Rows as arrays over time; those by time end with what holds after the last row."""
-    last = {"positions": state.positions, "present": rows[-1].present} if rows else {}
-    arrays = {}
-    for name, layout in ARRAYS.items():
-        entries = [getattr(row, name) for row in rows]
-        entries += [last[name]] if layout.by_time and rows else []
-        arrays[name] = np.array(entries, layout.dtype).reshape(layout.shape(len(entries), len(state.positions)))
-    return arrays
+def entries(name: str, rows: list[Row], end: State, ended: bool = True) -> NDArray[Any]:
+    """An array over time from rows; with what holds at the end if they have ``ended`` and it is by time."""
+    layout, found = ARRAYS[name], [getattr(row, name) for row in rows]
+    if ended and layout.by_time:
+        found.append(getattr(end, name))
+    return np.array(found, layout.dtype).reshape(layout.shape(len(found), len(end.positions)))
 
 
 @dataclass(eq=False)
 class Memory:
-    """Everything stays in memory."""
+    """Everything stays in memory: what a step brought anew, and what follows from that when it is asked for."""
 
-    start: State
-    present: NDArray[np.bool_]
-    _rows: list[tuple[Row, State]] = field(default_factory=list)
-    _arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
+    _end: State
+    _rows: list[Row] = field(default_factory=list)
 
     @property
     def steps(self) -> int:
@@ -101,15 +96,12 @@ class Memory:
 
     def add(self, row: Row, state: State) -> None:
         """Keep a step, and the state after it."""
-        self._rows.append((row, state))
+        self._rows.append(row)
+        self._end = state
 
     def close(self, finished: bool) -> None:
-        """Make arrays of the rows."""
-        state = self._rows[-1][1] if self._rows else self.start
-        self._arrays = arrays_of([row for row, _ in self._rows], state)
-        if not self._rows:
-            self._arrays |= {"positions": state.positions[None], "present": self.present[None]}
+        """There is nothing left to do."""
 
     def read(self, name: str, start: int, stop: int) -> NDArray[Any]:
         """Entries ``start`` to ``stop`` of an array."""
-        return self._arrays[name][start:stop]
+        return entries(name, self._rows[start:stop], self._end, ended=start <= self.steps < stop)

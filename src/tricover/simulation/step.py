@@ -2,19 +2,22 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from tricover.control import Constants, Decision, View, decide, points_as_sets, remembering
+from tricover.control import Constants, Decision, decide, points_as_sets
 from tricover.errors import LostControlError
-from tricover.geometry import CellGrid, barycentric, flat
-from tricover.goals import cell_points, prepare
+from tricover.geometry import CellGrid, weights_in
+from tricover.goals import goal_cells, prepare
 from tricover.network import Network
-from tricover.simulation.chapters import Chapter, anchor_paths, chapters, roster_positions
+from tricover.simulation.chapters import Chapter, anchor_paths, chapters, roster_positions, which_at
+from tricover.simulation.orders import NO_CELL, Orders, heard
 from tricover.simulation.scenario import Scenario
 from tricover.targets import Targets
 from tricover.vehicles import Mixed, Vehicle, inside, step_draws
+from tricover.vehicles.exact import Exact
 from tricover.vehicles.landing import edge_distances
 
 __all__ = ["NO_CELL", "Floats", "Glance", "Plan", "Row", "Stage", "State", "advance", "plan_of"]
@@ -23,8 +26,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Flags = NDArray[np.bool_]
 
-NO_CELL = -2
-"""The cell of agents that have none: anchors, and those who are not there."""
 CLOSE = 0.05  # metres: what counts as at a point for vehicles that never quite stand still
 
 
@@ -37,23 +38,12 @@ class State:
     """(N, S) states of the vehicles."""
     positions: Floats
     """(N, 2) r_i[t]."""
+    present: Flags
+    """(N,) who takes part."""
     quiet: int = 0
     """For how many steps everybody has been at its goal, with no change from outside."""
     still: bool = False
     """Whether nothing changed in the last step, so that nothing ever will."""
-
-
-@dataclass(frozen=True, eq=False)
-class Row:
-    """What a step leaves behind, N agents each: see ``record``."""
-
-    positions: Floats
-    present: Flags
-    state: Ints
-    goal_cell: Ints
-    weights: Floats
-    miss: Floats
-    settled: Flags
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +77,65 @@ class Stage:
 
 
 @dataclass(frozen=True, eq=False)
+class Row:
+    """What a step leaves behind, N agents each: see ``record``. What positions tell is worked out when it is asked for.
+
+    Attributes:
+        stage: of which chapter it is.
+        positions, after: r_i[t] and r_i[t+1].
+        goal_cells: where positions do not tell them; None where every follower is at its goal point at t+1.
+        misses: None where nobody can miss.
+        settled: whether everybody was at its goal.
+    """
+
+    stage: Stage
+    positions: Floats
+    after: Floats
+    goal_cells: Ints | None
+    misses: Floats | None
+    settled: bool
+
+    @property
+    def present(self) -> Flags:
+        """Who takes part."""
+        return self.stage.present
+
+    @property
+    def state(self) -> Ints:
+        """Cells in which the followers stand."""
+        own, triangles = self._heard
+        return self._spread(self.stage.constants.grid.holding(own, triangles), NO_CELL, np.int32)
+
+    @property
+    def goal_cell(self) -> Ints:
+        """Cells that hold their goal points."""
+        if self.goal_cells is not None:
+            return self.goal_cells
+        points = self.after[self.stage.network.followers]
+        return self._spread(goal_cells(points, self._heard[1], self.stage.constants.grid), NO_CELL, np.int32)
+
+    @property
+    def weights(self) -> Floats:
+        """α_{i,j}[t] with r_i[t+1] = Σ_j α_{i,j}[t] r_j[t]; a third each where the triangle has no area."""
+        return self._spread(weights_in(self.after[self.stage.network.followers], self._heard[1]), 0.0, np.float64)
+
+    @property
+    def miss(self) -> Floats:
+        """How far from their reach sets agents landed."""
+        return np.zeros(len(self.positions)) if self.misses is None else self.misses
+
+    @property
+    def _heard(self) -> tuple[Floats, Floats]:
+        return heard(self.stage.network, self.stage.network.followers, self.positions)
+
+    def _spread(self, values: NDArray[Any], otherwise: float, dtype: DTypeLike) -> NDArray[Any]:
+        """The followers' values (F, …) as everybody's (N, …)."""
+        spread = np.full((len(self.positions), *values.shape[1:]), otherwise, dtype)
+        spread[self.stage.network.followers] = values
+        return spread
+
+
+@dataclass(frozen=True, eq=False)
 class Plan:
     """What never changes: the scenario, its chapters, the vehicle of the final roster."""
 
@@ -115,6 +164,11 @@ class Plan:
         return np.array([vehicle.kind == "exact" for vehicle in self.vehicle.vehicles])[list(self.vehicle.assignment)]
 
     @cached_property
+    def all_exact(self) -> bool:
+        """Whether everybody is always exactly where it is told to be, so that no vehicle has to be driven."""
+        return isinstance(self.vehicle, Exact)
+
+    @cached_property
     def last_change(self) -> int:
         """The step from which on nothing comes from outside any more: no event, no target or anchor on its way."""
         section = self.scenario.anchors
@@ -130,13 +184,13 @@ class Plan:
     def start(self) -> State:
         """Everybody at rest at step 0."""
         positions = roster_positions(self.scenario)
-        return State(0, self.vehicle.initial_state(positions), positions)
+        return State(0, self.vehicle.initial_state(positions), positions, self.present(which_at(self.chapters, 0)))
 
     def stage(self, which: int, positions: Floats) -> Stage:
         """A chapter made ready, with everybody's positions (N, 2) at its first step."""
         network, control = self.chapters[which].network, self.scenario.control
         constants = Constants(
-            local_goal=remembering(prepare(control.goal, network)),
+            local_goal=prepare(control.goal, network),
             motion=control.motion,
             grid=CellGrid(control.resolution),
             alpha=control.alpha,
@@ -148,75 +202,63 @@ class Plan:
         return Stage(network, self.present(which), constants, paths)
 
 
+    def orders(self, stage: Stage, positions: Floats) -> Orders:
+        """Nobody's orders yet; those who are never asked stay where they are."""
+        kept = not (self.all_exact and stage.constants.motion == "reach")
+        cells = np.full(self.agents, NO_CELL, np.int32) if kept else None
+        sets = None if self.all_exact else points_as_sets(positions)
+        return Orders(stage.network, np.zeros(self.agents), cells, sets)
+
+
 def plan_of(scenario: Scenario) -> Plan:
     """The plan of a scenario."""
     found = chapters(scenario)
     return Plan(scenario, found, scenario.vehicle.team(len(found[-1].network)))
 
 
-def advance(plan: Plan, stage: Stage, targets: Targets, state: State) -> tuple[Row, Glance, State]:
+def advance(plan: Plan, stage: Stage, orders: Orders, targets: Targets, state: State) -> tuple[Row, Glance, State]:
     """From t to t+1: what to keep of step t, how far the team is at t, and the new state."""
     network, places = stage.network, stage.places(state.step)
-    triangles = state.positions[network.in_neighbors[network.followers]]
-    view = View(network.followers, state.positions[network.followers], triangles, targets)
-    decision = decide(view, stage.constants)
-    asked = points_as_sets(state.positions)
-    asked[network.followers], asked[network.anchors] = decision.reach_sets, points_as_sets(places)
-    aimed = asked.copy()
-    exact = network.followers[plan.exact[network.followers]]
-    aimed[exact] = points_as_sets(decision.setpoints[plan.exact[network.followers]])
-    vehicles, positions = _drive(plan, stage, state, aimed)
-    away = np.zeros(plan.agents)
-    away[network.followers] = _to_goals(view, decision, stage.constants)
-    away[network.anchors] = np.linalg.norm(state.positions[network.anchors] - places, axis=1)
-    unsettled = network.layer[away[: len(network)] > plan.tolerance]
-    row = _row(stage, view, decision, state.positions, positions, asked, settled=not unsettled.size)
-    glance = Glance(int(unsettled.min(initial=network.depth + 1)), network.depth, float(away.max()))
+    decision = decide(orders.due(state.positions, targets), stage.constants)
+    orders.take(decision, plan.exact)
+    orders.away[network.anchors] = np.linalg.norm(state.positions[network.anchors] - places, axis=1)
+    if orders.reach_sets is None:
+        vehicles, positions, misses = *_go(stage, state, decision), None
+    else:
+        vehicles, positions = _drive(plan, stage, state, orders.reach_sets)
+        misses = np.where(
+            inside(positions, orders.reach_sets), 0.0, edge_distances(positions, orders.reach_sets)
+        )
+    unsettled = network.layer[orders.away[: len(network)] > plan.tolerance]
+    goals = None if orders.goal_cells is None else orders.goal_cells.copy()
+    row = Row(stage, state.positions, positions, goals, misses, settled=not unsettled.size)
+    glance = Glance(int(unsettled.min(initial=network.depth + 1)), network.depth, float(orders.away.max()))
     settling = state.step >= plan.last_change
-    still = settling and bool((vehicles == state.vehicles).all())
+    still = settling and (vehicles is state.vehicles or np.array_equal(vehicles, state.vehicles))
     quiet = state.quiet + 1 if settling and not unsettled.size else 0
-    return row, glance, State(state.step + 1, vehicles, positions, quiet, still)
+    return row, glance, State(state.step + 1, vehicles, positions, stage.present, quiet, still)
 
 
-def _drive(plan: Plan, stage: Stage, state: State, aimed: Floats) -> tuple[Floats, Floats]:
+def _go(stage: Stage, state: State, decision: Decision) -> tuple[Floats, Floats]:
+    """Exact vehicles are where they are told to be, and their positions are their states."""
+    anchors, places, agents = stage.network.anchors, stage.places(state.step), decision.view.agents
+    if not agents.size and np.array_equal(state.positions[anchors], places):
+        return state.vehicles, state.positions
+    positions = state.positions.copy()
+    positions[agents], positions[anchors] = decision.setpoints, places
+    return positions, positions
+
+
+def _drive(plan: Plan, stage: Stage, state: State, asked: Floats) -> tuple[Floats, Floats]:
     """New vehicle states and positions; those who are not there stay as they are."""
     here = stage.present
+    asked[stage.network.anchors] = points_as_sets(stage.places(state.step))
     draws = step_draws(plan.scenario.seed, state.step, plan.agents)
     vehicles, positions = state.vehicles.copy(), state.positions.copy()
     try:
-        moved = plan.vehicle.drive(vehicles[here], aimed[here], plan.scenario.vehicle.duration, draws[here])
+        moved = plan.vehicle.drive(vehicles[here], asked[here], plan.scenario.vehicle.duration, draws[here])
     except LostControlError as error:  # it names rows of the batch
         raise LostControlError(error.kind, np.flatnonzero(here)[list(error.agents)].tolist()) from None
     vehicles[here], positions[here] = moved, plan.vehicle.output(moved)
     return vehicles, positions
 
-
-def _to_goals(view: View, decision: Decision, constants: Constants) -> Floats:
-    """Metres (A,) to the goal point (reach), or to the goal cell's centre unless the agent is in that cell (walk)."""
-    goals = decision.goal_points
-    arrived = np.zeros(len(goals), np.bool_)
-    if constants.motion == "walk":
-        proper = decision.goal_cells >= 0
-        centres = cell_points(decision.goal_cells, view.triangles, constants.grid)
-        goals = np.where(proper[:, None], centres, goals)
-        arrived = proper & (decision.states == decision.goal_cells)
-    return np.where(arrived, 0.0, np.linalg.norm(view.positions - goals, axis=1))
-
-
-def _row(
-    stage: Stage, view: View, decision: Decision, before: Floats, after: Floats, asked: Floats, settled: bool
-) -> Row:
-    cells = np.full((2, len(before)), NO_CELL, np.int32)
-    cells[:, view.agents] = decision.states, decision.goal_cells
-    weights = np.zeros((len(before), 3))
-    weights[view.agents] = _weights(after[view.agents], view.triangles)
-    miss = np.where(inside(after, asked), 0.0, edge_distances(after, asked))
-    return Row(before, stage.present, cells[0], cells[1], weights, miss, np.array(settled))
-
-
-def _weights(positions: Floats, triangles: Floats) -> Floats:
-    """α_{i,j}[t] with r_i[t+1] = Σ_j α_{i,j}[t] r_j[t]: (A, 3); a third each where the triangle has no area."""
-    weights = np.full((len(positions), 3), 1 / 3)
-    proper = ~flat(triangles)
-    weights[proper] = barycentric(positions[proper], triangles[proper])
-    return weights

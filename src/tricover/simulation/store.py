@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.errors import FileFormatError, StoreError
-from tricover.simulation.record import ARRAYS, Layout, arrays_of
+from tricover.simulation.record import ARRAYS, Layout, entries
 from tricover.simulation.scenario import Scenario
 from tricover.simulation.step import Plan, Row, State
 
@@ -83,7 +83,8 @@ class StoreReader:
         """The state after the last step that was kept."""
         step, marker = self.steps, self.marker
         vehicles = np.asarray(self.group["vehicle_state"][marker["slot"]])
-        return State(step, vehicles, self.read("positions", step, step + 1)[0], marker["quiet"], marker["still"])
+        positions, present = (self.read(name, step, step + 1)[0] for name in ("positions", "present"))
+        return State(step, vehicles, positions, present, marker["quiet"], marker["still"])
 
 
 class Store(StoreReader):
@@ -119,7 +120,8 @@ class Store(StoreReader):
         rows, (_, state) = list(self._rows), self._rows[-1]
         begin, slot = self.steps, 1 - self.marker["slot"]
         with _errors_named(self.path, begin):
-            for name, values in arrays_of([row for row, _ in rows], state).items():
+            for name in ARRAYS:
+                values = entries(name, [row for row, _ in rows], state)
                 self.group[name][begin : begin + len(values)] = values
             self.group["vehicle_state"][slot] = state.vehicles
             marker = {"step": state.step, "slot": slot, "quiet": state.quiet, "still": state.still, "finished": False}
@@ -132,7 +134,7 @@ class Store(StoreReader):
         self.marker = marker
 
 
-def open_store(path: Path, plan: Plan, state: State, present: NDArray[np.bool_], resume: bool, flush: float) -> Store:
+def open_store(path: Path, plan: Plan, state: State, resume: bool, flush: float) -> Store:
     """A store to write to: a new one, or with ``resume`` the one that is there, if it is of the same scenario."""
     agents = len(state.positions)
     block = max(1, min(LONGEST_BLOCK, CHUNK_BYTES // (16 * agents)))
@@ -151,26 +153,25 @@ def open_store(path: Path, plan: Plan, state: State, present: NDArray[np.bool_],
         with _errors_named(path, None):
             shutil.rmtree(half, ignore_errors=True)
             half.parent.mkdir(parents=True, exist_ok=True)
-            _create(half, contents, state, present, plan.scenario.steps, block)
+            _create(half, contents, state, plan.scenario.steps, block)
             half.replace(path)
     finally:
         shutil.rmtree(half, ignore_errors=True)
     return Store(path, block, flush)
 
 
-def _create(
-    path: Path, scenario: dict[str, Any], state: State, present: NDArray[np.bool_], steps: int, block: int
-) -> None:
+def _create(path: Path, scenario: dict[str, Any], state: State, steps: int, block: int) -> None:
     import zarr
 
     group: Any = zarr.open_group(path, mode="w", zarr_format=3)
     for name, layout in ARRAYS.items():
-        shape = layout.shape(steps + layout.by_time, len(present))
+        shape = layout.shape(steps + layout.by_time, len(state.positions))
         chunks = tuple(max(1, size) for size in (min(block, shape[0]), *shape[1:]))
         _array(group, name, layout, shape, chunks)
     slots = (2, *state.vehicles.shape)
     _array(group, "vehicle_state", Layout(("slot", "agent", "part"), "float64"), slots, (1, *slots[1:]))
-    group["positions"][0], group["present"][0], group["vehicle_state"][0] = state.positions, present, state.vehicles
+    group["positions"][0], group["present"][0] = state.positions, state.present
+    group["vehicle_state"][0] = state.vehicles
     marker = {"step": 0, "slot": 0, "quiet": 0, "still": False, "finished": False}
     group.attrs.put({"tricover": version("tricover"), "scenario": _split(scenario, group), "marker": marker})
     _consolidate(path)
