@@ -1,12 +1,15 @@
 """Plain threads over independent parts. Kernels release the interpreter lock, so two threads use two cores.
 
-Results never depend on the number of threads: parts are independent and come back in order.
+Results never depend on the number of threads: parts are independent and come back in order. Within a part, everything
+is done in its own thread.
 """
 
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from functools import lru_cache
 from itertools import pairwise
+from threading import local
 from typing import TypeVar
 
 from tricover.errors import InputError
@@ -30,11 +33,18 @@ def workers() -> int:
 def side_by_side(function: Callable[[Part], Result], parts: Iterable[Part]) -> list[Result]:
     """Apply ``function`` to every part, in threads; results in the order of the parts."""
     parts = list(parts)
-    threads = min(workers(), len(parts))
-    if threads <= 1:
+    if len(parts) <= 1 or getattr(_here, "working", False) or workers() == 1:
         return [function(part) for part in parts]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(function, parts))
+    return list(_pool(os.getpid(), workers()).map(function, parts))
+
+
+_here = local()
+
+
+@lru_cache(maxsize=1)
+def _pool(process: int, threads: int) -> ThreadPoolExecutor:
+    """Threads that stay for the next time; a forked process needs its own."""
+    return ThreadPoolExecutor(threads, initializer=_here.__setattr__, initargs=("working", True))
 
 
 def work_off(function: Callable[[Part], list[Part]], parts: Iterable[Part]) -> None:

@@ -1,4 +1,4 @@
-"""Kernels of the predictive goals: what a subtree will cost for a place of its top agent, and the search for the best.
+"""Kernels of the centroid, and of the predictive goals: what a subtree will cost for a place of its top agent, and the search for the best.
 
 ``targets`` (4, L) are lists of targets, one after another: x, y, weight w_j, and spread w_j/√f_j (local density f_j).
 ``start`` … ``stop`` is one list. ``below`` (3,) are the descendants in each child cell; child k lacks corner k.
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tricover.compiled import kernel
 
-__all__ = ["SPREAD", "roll_out", "search_all"]
+__all__ = ["SPREAD", "roll_out", "search_all", "to_means"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -20,6 +20,15 @@ SPREAD = 5 / (18 * math.sqrt(3))
 """G: mean squared distance to the centre of a regular hexagon of area one. n agents leave about G (∫√f)²/n."""
 OWN = 0.5  # of an agent: what a child's corners add to its followers
 INSET = 0.01  # least weight of a place: on an edge it would flatten a child cell
+
+
+@kernel
+def to_means(weights: Floats, triangles: Floats, first: int, last: int, sums: Floats) -> None:
+    """From sums (A, 2) to means over weights (A,); a triangle without weight has the mean of its corners."""
+    for i in range(first, last):
+        for axis in range(2):
+            corners = triangles[i, 0, axis] + triangles[i, 1, axis] + triangles[i, 2, axis]
+            sums[i, axis] = sums[i, axis] / weights[i] if weights[i] > 0 else corners / 3
 
 
 @kernel

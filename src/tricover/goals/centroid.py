@@ -5,11 +5,11 @@
 The paper's targets all count alike; weights w_j are ours.
 """
 
-import numpy as np
-
+from tricover.goals._kernels import to_means
 from tricover.goals.rules import Floats, Ints, LocalGoal
 from tricover.network import Network
 from tricover.targets import Targets
+from tricover.threads import ranges, side_by_side
 
 __all__ = ["centroid"]
 
@@ -20,7 +20,6 @@ def centroid(network: Network) -> LocalGoal:
 
 
 def _local_goal(agents: Ints, triangles: Floats, targets: Targets) -> Floats:
-    counts, sums = targets.in_triangles(triangles)
-    seen = counts > 0
-    means = sums / np.where(seen, counts, 1.0)[:, None]
-    return np.where(seen[:, None], means, triangles.mean(axis=1))
+    counts, means = targets.in_triangles(triangles)
+    side_by_side(lambda part: to_means(counts, triangles, *part, means), ranges(len(counts)))
+    return means

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from tricover.compiled import kernel
 
-__all__ = ["concerned", "go", "listen", "moved"]
+__all__ = ["concerned", "listen", "measure", "moved", "send"]
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -50,8 +50,16 @@ def listen(
 
 
 @kernel
-def go(agents: Agents, own: Floats, goals: Floats, first: int, last: int, away: Floats) -> None:
+def measure(agents: Agents, own: Floats, goals: Floats, first: int, last: int, away: Floats) -> None:
     """How far agents (A,) are from their goals, for everybody (N,)."""
     for place in range(first, last):
         x, y = own[place, 0] - goals[place, 0], own[place, 1] - goals[place, 1]
         away[agents[place]] = np.sqrt(x * x + y * y)
+
+
+@kernel
+def send(agents: Agents, setpoints: Floats, first: int, last: int, positions: Floats) -> None:
+    """Put agents (A,) at their setpoints (A, 2) among everybody's positions (N, 2)."""
+    for place in range(first, last):
+        i = agents[place]
+        positions[i, 0], positions[i, 1] = setpoints[place, 0], setpoints[place, 1]

@@ -17,11 +17,12 @@ from tricover.simulation import _kernels
 from tricover.targets import Targets
 from tricover.threads import ranges, side_by_side
 
-__all__ = ["NO_CELL", "Orders", "heard"]
+__all__ = ["NO_CELL", "Orders", "heard", "near_each_other"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+TILES = 64  # per axis
 NO_CELL = -2
 """The cell of agents that have none: anchors, and those who are not there."""
 
@@ -31,6 +32,8 @@ class Orders:
     """What the followers of a network decided last; ``away`` and the like have a row for everybody, N."""
 
     network: Network
+    followers: Ints
+    """(F,) in an order in which those who are near each other come one after another: so memory serves best."""
     away: Floats
     """(N,) metres to the goal point (reach), or to the goal cell's centre unless the agent is in that cell (walk)."""
     goal_cells: NDArray[np.int32] | None = None
@@ -56,7 +59,7 @@ class Orders:
             arrived = (cells >= 0) & (cells == decision.states)
             goals[arrived] = view.positions[arrived]
         work = view.agents, view.positions, goals
-        side_by_side(lambda part: _kernels.go(*work, *part, self.away), ranges(len(goals)))
+        side_by_side(lambda part: _kernels.measure(*work, *part, self.away), ranges(len(goals)))
         if self.goal_cells is not None:
             self.goal_cells[view.agents] = decision.goal_cells
         if self.reach_sets is not None:
@@ -66,7 +69,7 @@ class Orders:
 
     def _concerned(self, positions: Floats, targets: Targets) -> Ints:
         """The followers whose position, in-neighbours' positions or targets are not what they were."""
-        before, followers = self._positions, self.network.followers
+        before, followers = self._positions, self.followers
         if before is None or targets is not self._targets:
             return followers
         if before is positions:
@@ -76,6 +79,13 @@ class Orders:
         work = followers, self.network.in_neighbors, flags
         side_by_side(lambda part: _kernels.concerned(*work, *part, due), ranges(len(due)))
         return followers[due]
+
+
+def near_each_other(agents: Ints, positions: Floats) -> Ints:
+    """Agents (A,) tile by tile of where they stand."""
+    low, extent = positions.min(axis=0), np.ptp(positions, axis=0)
+    tiles = ((positions[agents] - low) * (TILES / np.maximum(extent, 1e-200))).astype(np.uint16)
+    return agents[np.argsort(tiles[:, 1] * (TILES + 1) + tiles[:, 0], kind="stable")]
 
 
 def heard(network: Network, agents: Ints, positions: Floats) -> tuple[Floats, Floats]:

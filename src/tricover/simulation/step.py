@@ -12,10 +12,12 @@ from tricover.errors import LostControlError
 from tricover.geometry import CellGrid, weights_in
 from tricover.goals import goal_cells, prepare
 from tricover.network import Network
+from tricover.simulation import _kernels
 from tricover.simulation.chapters import Chapter, anchor_paths, chapters, roster_positions, which_at
-from tricover.simulation.orders import NO_CELL, Orders, heard
+from tricover.simulation.orders import NO_CELL, Orders, heard, near_each_other
 from tricover.simulation.scenario import Scenario
 from tricover.targets import Targets
+from tricover.threads import ranges, side_by_side
 from tricover.vehicles import Mixed, Vehicle, inside, step_draws
 from tricover.vehicles.exact import Exact
 from tricover.vehicles.landing import edge_distances
@@ -207,7 +209,8 @@ class Plan:
         kept = not (self.all_exact and stage.constants.motion == "reach")
         cells = np.full(self.agents, NO_CELL, np.int32) if kept else None
         sets = None if self.all_exact else points_as_sets(positions)
-        return Orders(stage.network, np.zeros(self.agents), cells, sets)
+        followers = near_each_other(stage.network.followers, positions)
+        return Orders(stage.network, followers, np.zeros(self.agents), cells, sets)
 
 
 def plan_of(scenario: Scenario) -> Plan:
@@ -244,8 +247,9 @@ def _go(stage: Stage, state: State, decision: Decision) -> tuple[Floats, Floats]
     anchors, places, agents = stage.network.anchors, stage.places(state.step), decision.view.agents
     if not agents.size and np.array_equal(state.positions[anchors], places):
         return state.vehicles, state.positions
-    positions = state.positions.copy()
-    positions[agents], positions[anchors] = decision.setpoints, places
+    positions, setpoints = state.positions.copy(), decision.setpoints
+    side_by_side(lambda part: _kernels.send(agents, setpoints, *part, positions), ranges(len(agents)))
+    positions[anchors] = places
     return positions, positions
 
 

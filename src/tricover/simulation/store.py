@@ -12,6 +12,7 @@ import shutil
 import time
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -88,24 +89,32 @@ class StoreReader:
 
 
 class Store(StoreReader):
-    """A stored run that grows. Steps are written in blocks, at the latest ``flush`` seconds after the last ones."""
+    """A stored run that grows. Steps are written in blocks, at the latest ``flush`` seconds after the last ones.
+
+    A thread of its own writes, so that the run does not wait for the disk; it waits where the disk is a block behind.
+    """
 
     def __init__(self, path: Path, block: int, flush: float) -> None:
         super().__init__(path, "r+")
         self.block, self.flush = block, flush
         self._rows: list[tuple[Row, State]] = []
         self._written = time.monotonic()
+        self._writer = ThreadPoolExecutor(1)
+        self._writing: Future[None] | None = None
 
     def add(self, row: Row, state: State) -> None:
         """Keep a step, and the state after it."""
         self._rows.append((row, state))
         if state.step % self.block == 0 or time.monotonic() - self._written >= self.flush:
-            self._write()
+            self._wait()
+            self._writing = self._writer.submit(self._write, len(self._rows))
+            self._written = time.monotonic()
 
     def close(self, finished: bool) -> None:
         """Write what is left; at the end of the run cut the arrays, and leave nothing that tells how it was written."""
-        if self._rows:
-            self._write()
+        self._wait()
+        self._write(len(self._rows))
+        self._writer.shutdown()
         if finished and not self.finished:
             with _errors_named(self.path, self.steps):
                 for name, layout in ARRAYS.items():
@@ -116,18 +125,26 @@ class Store(StoreReader):
                 self.group = _consolidate(self.path)
                 self._mark({**self.marker, "slot": 0, "finished": True})
 
-    def _write(self) -> None:
-        rows, (_, state) = list(self._rows), self._rows[-1]
+    def _wait(self) -> None:
+        """Until the steps before are written; what went wrong there comes up here."""
+        writing, self._writing = self._writing, None
+        if writing is not None:
+            writing.result()
+
+    def _write(self, count: int) -> None:
+        """Write the first ``count`` of the steps that are kept; they are kept until they are written."""
+        if not count:
+            return
+        rows, state = [row for row, _ in self._rows[:count]], self._rows[count - 1][1]
         begin, slot = self.steps, 1 - self.marker["slot"]
         with _errors_named(self.path, begin):
             for name in ARRAYS:
-                values = entries(name, [row for row, _ in rows], state)
+                values = entries(name, rows, state)
                 self.group[name][begin : begin + len(values)] = values
             self.group["vehicle_state"][slot] = state.vehicles
             marker = {"step": state.step, "slot": slot, "quiet": state.quiet, "still": state.still, "finished": False}
             self._mark(marker)
-        del self._rows[: len(rows)]
-        self._written = time.monotonic()
+        del self._rows[:count]
 
     def _mark(self, marker: dict[str, Any]) -> None:
         self.group.attrs.put({**self.group.attrs.asdict(), "marker": marker})

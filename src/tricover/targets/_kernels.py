@@ -14,7 +14,7 @@ from tricover.compiled import inlined, kernel
 from tricover.geometry._expansions import two_sum
 from tricover.geometry._predicates import orient2d
 
-__all__ = ["BLOCK", "CHUNK", "TILES", "block_sums", "fill_bins", "find_tiles", "list_inside", "sum_inside"]
+__all__ = ["BLOCK", "CHUNK", "TILES", "block_sums", "fill_bins", "find_tiles", "jumps", "list_inside", "sum_inside"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int32]
@@ -65,6 +65,17 @@ def find_tiles(triangles: Floats, low: Floats, scale: Floats, first: int, last: 
             place = (centre - low[axis]) * scale[axis]
             tile = TILES * tile + int(min(max(place, 0.0), TILES - 1.0))
         tiles[triangle] = tile
+
+
+@kernel
+def jumps(tiles: NDArray[np.uint16]) -> int:
+    """How often one tile of a list is not a neighbour of the one before."""
+    count = 0
+    for k in range(1, len(tiles)):
+        here, before = int(tiles[k]), int(tiles[k - 1])
+        across, along = abs(here // TILES - before // TILES), abs(here % TILES - before % TILES)
+        count += across > 1 or along > 1
+    return count
 
 
 @kernel

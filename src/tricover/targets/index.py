@@ -28,6 +28,8 @@ Integers = NDArray[np.int32]
 
 _ROW_SHAPE = 5.0  # a row holds this many times √D targets: measured best on the thin triangles of deep layers
 _PER_BIN = 2  # targets per bin, if they were even
+_FEW_TRIANGLES = 4096  # that are looked up in any order
+_FEW_JUMPS = 0.25  # from one triangle to the next beyond the neighbouring tiles; with fewer, sorting does not pay
 _PER_ROW = 16  # bins per row in the table that finds a triangle's first row
 
 
@@ -67,6 +69,11 @@ class Index:
     def tables(self) -> tuple[Floats, Floats, Integers, Integers]:
         """What the kernels need to follow a triangle."""
         return self.points, self.rows, self.bins, self.lookup
+
+    @cached_property
+    def corners(self) -> tuple[Floats, Floats]:
+        """The lower left and the upper right corner of the box around all targets."""
+        return np.array([self.rows[2].min(), self.rows[0, 0]]), np.array([self.points[0].max(), self.rows[1, -1]])
 
     @cached_property
     def axes(self) -> tuple[Column, Column]:
@@ -116,27 +123,31 @@ def _lookup(rows: Floats) -> Integers:
     return np.searchsorted(bins, np.arange(count + 1)).astype(np.int32)
 
 
-def _tile_by_tile(index: Index, triangles: Floats) -> NDArray[np.int64]:
-    """An order of triangles (T, 3, 2) in which the targets they touch stay in the cache."""
-    low = np.array([index.rows[2].min(), index.rows[0, 0]])
-    high = np.array([index.points[0].max(), index.rows[1, -1]])
-    scale = kernels.TILES / np.maximum(high - low, 1e-200)
-    tiles = np.empty(len(triangles), dtype=np.uint16)
-    side_by_side(lambda part: kernels.find_tiles(triangles, low, scale, *part, tiles), ranges(len(triangles)))
-    return np.argsort(tiles, kind="stable")
+def _order(index: Index, triangles: Floats) -> NDArray[np.int64] | None:
+    """An order of triangles (T, 3, 2) in which the targets they touch stay in the cache; None if they come in one."""
+    count = len(triangles)
+    if count < _FEW_TRIANGLES:
+        return None
+    low, high = index.corners
+    scale, tiles = kernels.TILES / np.maximum(high - low, 1e-200), np.empty(count, dtype=np.uint16)
+    side_by_side(lambda part: kernels.find_tiles(triangles, low, scale, *part, tiles), ranges(count))
+    return np.argsort(tiles, kind="stable") if kernels.jumps(tiles) > _FEW_JUMPS * count else None
 
 
 def _in_parts(index: Index, triangles: Floats, work: Callable[[Floats, NDArray[np.int64]], None]) -> None:
     """Do the work for parts of the triangles, side by side; it is told which ones they are."""
     if not len(index.names):
         return
-    order = _tile_by_tile(index, triangles)
+    order = _order(index, triangles)
 
     def do(part: tuple[int, int]) -> None:
-        chosen = order[slice(*part)]
-        work(triangles.reshape(-1, 6).take(chosen, axis=0).reshape(-1, 3, 2), chosen)
+        if order is None:
+            work(triangles[slice(*part)], np.arange(*part))
+        else:
+            chosen = order[slice(*part)]
+            work(triangles.reshape(-1, 6).take(chosen, axis=0).reshape(-1, 3, 2), chosen)
 
-    side_by_side(do, ranges(len(order), smallest=512))
+    side_by_side(do, ranges(len(triangles), smallest=512))
 
 
 def count_and_sum(index: Index, triangles: Floats, columns: Sequence[Column]) -> tuple[NDArray[np.int64], Floats]:
