@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tricover.compiled import kernel
 
-__all__ = ["cell_of", "combine", "doubled_area", "find_cells", "find_flat", "find_weights", "is_flat", "locate", "weigh"]
+__all__ = ["cell_of", "doubled_area", "find_cells", "find_flat", "find_weights", "is_flat", "locate", "weigh"]
 
 Floats = NDArray[np.float64]
 Weights = tuple[float, float, float]
@@ -116,9 +116,3 @@ def find_flat(triangles: Floats, first: int, last: int, found: NDArray[np.bool_]
     """Which triangles (A, 3, 2) are flat."""
     for i in range(first, last):
         found[i] = is_flat(triangles[i])
-
-
-@kernel
-def combine(weights: Weights, triangle: Floats, axis: int) -> float:
-    """A coordinate of the point with these barycentric coordinates."""
-    return float(weights[0] * triangle[0, axis] + weights[1] * triangle[1, axis] + weights[2] * triangle[2, axis])

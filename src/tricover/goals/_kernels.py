@@ -1,4 +1,4 @@
-"""Kernels of the centroid, and of the predictive goals: what a subtree will cost for a place of its top agent, and the search for the best.
+"""Kernels of the goal rules: means, what a subtree will cost for a place of its top agent, the search for the best.
 
 ``targets`` (4, L) are lists of targets, one after another: x, y, weight w_j, and spread w_j/√f_j (local density f_j).
 ``start`` … ``stop`` is one list. ``below`` (3,) are the descendants in each child cell; child k lacks corner k.

@@ -203,7 +203,6 @@ class Plan:
         paths = anchor_paths(self.scenario, self.chapters, which, positions)
         return Stage(network, self.present(which), constants, paths)
 
-
     def orders(self, stage: Stage, positions: Floats) -> Orders:
         """Nobody's orders yet; those who are never asked stay where they are."""
         kept = not (self.all_exact and stage.constants.motion == "reach")
@@ -229,9 +228,7 @@ def advance(plan: Plan, stage: Stage, orders: Orders, targets: Targets, state: S
         vehicles, positions, misses = *_go(stage, state, decision), None
     else:
         vehicles, positions = _drive(plan, stage, state, orders.reach_sets)
-        misses = np.where(
-            inside(positions, orders.reach_sets), 0.0, edge_distances(positions, orders.reach_sets)
-        )
+        misses = np.where(inside(positions, orders.reach_sets), 0.0, edge_distances(positions, orders.reach_sets))
     unsettled = network.layer[orders.away[: len(network)] > plan.tolerance]
     goals = None if orders.goal_cells is None else orders.goal_cells.copy()
     row = Row(stage, state.positions, positions, goals, misses, settled=not unsettled.size)
@@ -265,4 +262,3 @@ def _drive(plan: Plan, stage: Stage, state: State, asked: Floats) -> tuple[Float
         raise LostControlError(error.kind, np.flatnonzero(here)[list(error.agents)].tolist()) from None
     vehicles[here], positions[here] = moved, plan.vehicle.output(moved)
     return vehicles, positions
-
