@@ -73,7 +73,7 @@ def test_the_interface_has_every_public_function_and_class(site):
     anchors = set().union(*(Page(path).anchors for path in (site / "api").glob("*.html")))
     for folder in FOLDERS:
         module = import_module(f"tricover.{folder}")
-        for name in getattr(module, "__all__", ()):
+        for name in module.__all__:
             home = getattr(getattr(module, name), "__module__", "")  # a constant has none
             places = {f"tricover.{folder}.{name}", f"{home}.{name}"}
             assert not home.startswith("tricover") or places & anchors, f"tricover.{folder}.{name}"
