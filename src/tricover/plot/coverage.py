@@ -16,7 +16,18 @@ from tricover.plot.agents import (
     present_points,
 )
 from tricover.plot.paths import chosen_step
-from tricover.plot.style import ACTUAL, COLUMN, FAINT, WANTED, figure_style, new_axes, new_map, whole_numbers
+from tricover.plot.style import (
+    ACTUAL,
+    COLUMN,
+    FAINT,
+    INK,
+    WANTED,
+    figure_style,
+    new_axes,
+    new_map,
+    time_line,
+    whole_numbers,
+)
 from tricover.simulation import Run
 
 if TYPE_CHECKING:
@@ -32,8 +43,8 @@ def plot_coverage(trace: CoverageTrace, ax: "Axes | None" = None) -> "Axes":
     """Cost of the team step by step, with Lloyd's algorithm, iteration by iteration, and their limits."""
     with figure_style():
         ax = ax or new_axes(COLUMN, 0.78 * COLUMN)
-        ax.plot(trace.steps, trace.costs, color=ACTUAL, drawstyle="steps-post", label="team")
-        ax.axhline(trace.desired, color=ACTUAL, linewidth=0.8, linestyle="--", label="desired configuration")
+        ax.plot(trace.steps, trace.costs, color=ACTUAL, label="team", **time_line(len(trace.steps)))
+        ax.axhline(trace.desired, color=INK, linewidth=0.8, linestyle="--", label="desired configuration")
         if trace.lloyd is not None:
             ax.plot(trace.lloyd, color=WANTED, marker="o", markersize=2, label="Lloyd, same start")
             ax.axhline(trace.lloyd[-1], color=WANTED, linewidth=0.8, linestyle=":", label="Lloyd's limit")

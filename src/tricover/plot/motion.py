@@ -1,7 +1,7 @@
 """How agents come to rest: coordinates over time (the paper's figures of agents 29 and 43), and phase portraits."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from tricover.plot.style import (
     agent_colours,
     counted,
     figure_style,
+    time_line,
     whole_numbers,
 )
 from tricover.simulation import Run
@@ -57,7 +58,8 @@ def plot_coordinates(
         upper, lower = counted(axes, 2)
         marker = "o" if len(steps) <= _MOST_MARKED else None
         for ax, name, values, goal in zip((upper, lower), "xy", path.T, run.desired[chosen], strict=True):
-            ax.plot(steps, values, drawstyle="steps-post", color=ACTUAL, marker=marker, markersize=2.5, label="actual")
+            looks: dict[str, Any] = {"color": ACTUAL, "marker": marker, "markersize": 2.5, **time_line(len(steps))}
+            ax.plot(steps, values, label="actual", **looks)
             ax.axhline(goal, color=WANTED, linestyle="--", linewidth=0.9, label="desired")
             ax.set(ylabel=f"{name}, m")
             ax.margins(x=0.02)

@@ -22,7 +22,7 @@ from tricover.mdp import LocalMDP
 from tricover.plot.agents import draw_agents, draw_heads, draw_lines, draw_targets, marker_area, present_points
 from tricover.plot.mdp import EQUILATERAL, HIGHLIGHT, draw_cells, draw_solution
 from tricover.plot.paths import chosen_agents
-from tricover.plot.style import ACTUAL, FAINT, INK, PAGE, counted, figure_style, whole_numbers
+from tricover.plot.style import ACTUAL, FAINT, INK, PAGE, counted, figure_style, time_line, whole_numbers
 from tricover.simulation import Run
 from tricover.targets import Targets
 
@@ -142,7 +142,7 @@ def _draw_arrival(ax: "Axes", run: Run, life: _Life) -> None:
     to_goal = np.linalg.norm(path - goals, axis=1)
     to_desired = np.linalg.norm(life.path - run.desired[life.agent], axis=1)
     ax.plot(steps, to_goal, ".-", color=ACTUAL, linewidth=0.7, markersize=3, label="goal")
-    ax.plot(life.steps, to_desired, drawstyle="steps-post", color=HIGHLIGHT, label="desired position")
+    ax.plot(life.steps, to_desired, color=HIGHLIGHT, label="desired position", **time_line(len(steps)))
     heard = run.positions[:, run.network.in_neighbors[life.agent]]
     moving = np.flatnonzero((heard != heard[-1]).any(axis=(1, 2)))
     stand = int(moving[-1]) + 1 if moving.size else 0

@@ -44,6 +44,7 @@ __all__ = [
     "new_map",
     "plain_axes",
     "save_figure",
+    "time_line",
     "whole_numbers",
 ]
 
@@ -163,6 +164,11 @@ def whole_numbers(*axes: "Axis") -> None:
 
     for axis in axes:
         axis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+
+
+def time_line(steps: int) -> dict[str, Any]:
+    """How a value over so many steps is drawn: time is discrete; long and restless lines are thin."""
+    return {"drawstyle": "steps-post", "linewidth": 1.0 if steps <= 300 else 0.4}
 
 
 def check_ending(path: str | os.PathLike[str]) -> str:
