@@ -6,10 +6,14 @@ Kernels are compiled at first use and cached on disk. They release the interpret
 
 import logging
 from collections.abc import Callable
+from functools import cached_property
 from typing import TypeVar, cast
 
 import numba
 from numba.core import event
+from numba.core.caching import FunctionCache, NullCache
+from numba.core.dispatcher import Dispatcher
+from numba.core.runtime import rtsys
 
 __all__ = ["inlined", "kernel", "on_compilation"]
 
@@ -17,14 +21,41 @@ Function = TypeVar("Function", bound=Callable[..., object])
 log = logging.getLogger("tricover")
 
 
-def kernel(function: Function) -> Function:
+class _Cache(NullCache):  # type: ignore[misc]
+    """Numba's cache on disk, opened when it is first asked, and without making the compiler ready before that.
+
+    Both take longer than all else that a small run does; where something has to be compiled, Numba makes itself ready.
+    """
+
+    def __init__(self, function: Callable[..., object]) -> None:
+        self._function = function
+
+    @cached_property
+    def _opened(self) -> FunctionCache:
+        return FunctionCache(self._function)
+
+    def load_overload(self, sig: object, target_context: object) -> object:
+        """The compiled function for a signature, or None."""
+        rtsys.initialize(target_context)  # all that code needs to run
+        with self._opened._guard_against_spurious_io_errors():
+            return self._opened._load_overload(sig, target_context)
+
+    def save_overload(self, sig: object, data: object) -> None:
+        """Keep a compiled function."""
+        self._opened.save_overload(sig, data)
+
+
+def kernel(function: Function, **options: bool) -> Function:
     """Compile ``function`` at first use and cache it."""
-    return cast(Function, numba.njit(cache=True, nogil=True, error_model="numpy")(function))
+    compiled = numba.njit(nogil=True, error_model="numpy", **options)(function)
+    if isinstance(compiled, Dispatcher):  # not where compilation is switched off
+        compiled._cache = _Cache(function)
+    return cast(Function, compiled)
 
 
 def inlined(function: Function) -> Function:
     """Compile ``function`` into the kernels that call it, where a call would cost more than its length lets on."""
-    return cast(Function, numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(function))
+    return kernel(function, forceinline=True)
 
 
 class _Listener(event.Listener):

@@ -3,6 +3,8 @@
 Exit codes: 0 done, 1 the answer is no, 2 bad input, 130 interrupted.
 """
 
+import atexit
+import gc
 import sys
 from typing import Annotated, NoReturn
 
@@ -59,6 +61,8 @@ for _command in (animate, aoc, certify, compare, export, init, network, plan, pl
 
 def main() -> None:
     """Run the command; what is wrong with the input becomes one line on stderr and exit code 2."""
+    gc.set_threshold(100_000)  # libraries make many objects that stay: looking for garbage among them takes longer
+    atexit.register(gc.freeze)  # than a small run, at the start and at the end
     try:
         sys.exit(app(standalone_mode=False))
     except TricoverError as error:

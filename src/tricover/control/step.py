@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from tricover.control.reach_sets import in_cells, inset, points_as_sets
 from tricover.geometry import OUTSIDE, CellGrid
 from tricover.goals import LocalGoal, cell_points, goal_cells
-from tricover.mdp import next_moves
 from tricover.targets import Targets
 
 __all__ = ["MOTIONS", "Constants", "Decision", "Motion", "View", "decide"]
@@ -93,6 +92,8 @@ class Decision:
         """(A,) π*(s_i), or -1 where there is no policy to ask."""
         if self.constants.motion == "reach":
             return self.goal_cells
+        from tricover.mdp import next_moves  # here, as a run that only reaches need not load it
+
         grid, alpha, beta, gamma = (getattr(self.constants, name) for name in ("grid", "alpha", "beta", "gamma"))
         inside = np.flatnonzero(self.states != OUTSIDE)
         cells = np.full(len(self.states), OUTSIDE, np.int64)

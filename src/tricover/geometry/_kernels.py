@@ -142,8 +142,8 @@ def find_cones(
                     ratio += gradients[guess, axis] * (points[i, axis] - points[apex, axis])
                 if ratio > best or f < 0:
                     best, f = ratio, guess
-        if f < 0:
-            f = int(np.argmin(is_flat))
+        while f < 0 or is_flat[f]:
+            f += 1
         zeros, k = 0, 0
         while k < n:
             sign = _weight_sign(points, facets[f], apex, k, i)

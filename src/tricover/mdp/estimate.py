@@ -13,14 +13,17 @@ that the cells' counts scatter around the prior mean as much as they do. Pearson
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from tricover.errors import InputError, listed
 from tricover.geometry import CellGrid
-from tricover.mdp.transition import Kernel, Matrix, from_measures, slip
+from tricover.mdp.transition import Kernel, from_measures, slip
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array as Matrix
 
 __all__ = ["KernelEstimate", "estimate"]
 
@@ -32,7 +35,7 @@ class KernelEstimate:
     """Posterior of a kernel: its mean, the standard deviation of each entry, and the chance to slip."""
 
     kernel: Kernel
-    deviation: Matrix
+    deviation: "Matrix"
     """(M², M²) posterior standard deviation of each base measure's entries."""
     records: Ints
     """(M²,) how many records intended each cell."""
@@ -59,6 +62,8 @@ def estimate(
     ``prior`` is a kernel with one measure per intended cell (as ``slip`` makes), by default the slip kernel of all
     records; ``strength`` is how many records it counts for, by default as many as the scatter of the records suggests.
     """
+    from scipy import sparse
+
     if strength is not None and not (np.isfinite(strength) and strength > 0):
         raise InputError(f"strength of the prior must be positive, not {strength}")
     targets, ends = _checked_records(grid, cells, intended_cells, ended_cells)
@@ -84,7 +89,7 @@ def estimate(
     )
 
 
-def _strength(counts: Matrix, mean: Matrix, records: Ints) -> float:
+def _strength(counts: "Matrix", mean: "Matrix", records: Ints) -> float:
     """The strength c at which counts scatter around the prior mean as they do; from 1 to 10⁴."""
     possible = mean.copy()
     rows = np.repeat(np.arange(len(records)), np.diff(possible.indptr))
@@ -98,7 +103,7 @@ def _strength(counts: Matrix, mean: Matrix, records: Ints) -> float:
     return float(1 / np.clip(excess, 1e-4, 0.5) - 1)
 
 
-def _measures(grid: CellGrid, prior: Kernel) -> Matrix:
+def _measures(grid: CellGrid, prior: Kernel) -> "Matrix":
     if prior.grid != grid or prior.measures.shape[0] != len(grid):
         raise InputError(f"prior must have one measure for each of the {len(grid)} cells of this grid")
     return prior.measures

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from tricover.mdp import _sweeps
 from tricover.mdp.problem import Problem
@@ -40,6 +38,9 @@ class PolicyIteration:
 
 
 def _evaluated(problem: Problem, actions: NDArray[np.int32]) -> NDArray[np.float64]:
+    from scipy import sparse
+    from scipy.sparse.linalg import splu
+
     cells = np.arange(len(actions))
     chosen = problem.kernel.matrix[4 * cells + actions]
     system = sparse.eye_array(len(actions), format="csc") - problem.gamma * chosen.tocsc()

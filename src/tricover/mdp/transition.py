@@ -12,17 +12,19 @@ Ready-made kernels have one measure per intended cell, d = M², and features tha
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from tricover.errors import InputError, listed
 from tricover.geometry import CellGrid
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array as Matrix
+
 __all__ = ["Kernel", "deterministic", "from_measures", "intended", "slip"]
 
-Matrix = sparse.csr_array
 Places = NDArray[np.uint32]
 ROUNDING = 1e-9
 
@@ -45,10 +47,12 @@ class Kernel:
     """P(·|s,a) = Σ_j φ_j(s,a) μ_j(·) on a grid: features (4M², d) and base measures (d, M²), both sparse."""
 
     grid: CellGrid
-    features: Matrix
-    measures: Matrix
+    features: "Matrix"
+    measures: "Matrix"
 
     def __post_init__(self) -> None:
+        from scipy import sparse
+
         for name in ("features", "measures"):
             object.__setattr__(self, name, sparse.csr_array(getattr(self, name), dtype=np.float64))
         shapes = self.features.shape, self.measures.shape
@@ -58,7 +62,7 @@ class Kernel:
         _check(self)
 
     @cached_property
-    def matrix(self) -> Matrix:
+    def matrix(self) -> "Matrix":
         """(4M², M²) transition probabilities, row 4·cell + action; indices are sorted, zeros dropped."""
         return _compact(self.features @ self.measures)
 
@@ -96,11 +100,15 @@ def intended(grid: CellGrid) -> NDArray[np.int64]:
 @lru_cache(maxsize=16)
 def deterministic(grid: CellGrid) -> Kernel:
     """Every action ends in the cell it intends."""
+    from scipy import sparse
+
     return from_measures(grid, sparse.eye_array(len(grid), format="csr"))
 
 
 def slip(grid: CellGrid, chance: float) -> Kernel:
     """With ``chance`` the agent ends in a neighbour of the intended cell, each with the same probability."""
+    from scipy import sparse
+
     if not 0 <= chance <= 1:
         raise InputError(f"the chance to slip must be from 0 to 1, not {chance}")
     if len(grid) == 1:
@@ -110,29 +118,37 @@ def slip(grid: CellGrid, chance: float) -> Kernel:
 
 def from_measures(grid: CellGrid, measures: object) -> Kernel:
     """A kernel with one base measure (M², M²) per intended cell."""
+    from scipy import sparse
+
     targets = intended(grid).ravel()
     rows = np.flatnonzero(targets >= 0)
     features = sparse.csr_array((np.ones(len(rows)), (rows, targets[rows])), shape=(4 * len(grid), len(grid)))
     return Kernel(grid, features, measures)  # type: ignore[arg-type]
 
 
-def _neighbour_measures(grid: CellGrid) -> Matrix:
+def _neighbour_measures(grid: CellGrid) -> "Matrix":
     """(M², M²) uniform over the neighbours of each cell."""
+    from scipy import sparse
+
     cells, slots = np.nonzero(grid.neighbors >= 0)
     shares = 1 / grid.degrees[cells]
     return sparse.csr_array((shares, (cells, grid.neighbors[cells, slots])), shape=(len(grid), len(grid)))
 
 
-def _compact(matrix: Matrix) -> Matrix:
+def _compact(matrix: "Matrix") -> "Matrix":
     """CSR with sorted indices and no stored zeros."""
+    from scipy import sparse
+
     compact = sparse.csr_array(matrix, copy=True)
     compact.sum_duplicates()
     compact.eliminate_zeros()
     return compact
 
 
-def _picks(features: Matrix, targets: NDArray[np.int64]) -> bool:
+def _picks(features: "Matrix", targets: NDArray[np.int64]) -> bool:
     """Whether the features are 1 for the intended cell's measure and 0 otherwise."""
+    from scipy import sparse
+
     rows = np.flatnonzero(targets >= 0)
     plain = sparse.csr_array((np.ones(len(rows)), (rows, targets[rows])), shape=(len(targets), int(targets.max()) + 1))
     return features.shape == plain.shape and abs(features - plain).sum() == 0
