@@ -7,13 +7,12 @@ Kernels are compiled at first use and cached on disk. They release the interpret
 import logging
 from collections.abc import Callable
 from functools import cached_property
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import event
 from numba.core.caching import FunctionCache, NullCache
-from numba.core.dispatcher import Dispatcher
-from numba.core.runtime import rtsys
+from numba.core.runtime.nrt import rtsys
 
 __all__ = ["inlined", "kernel", "on_compilation"]
 
@@ -21,7 +20,7 @@ Function = TypeVar("Function", bound=Callable[..., object])
 log = logging.getLogger("tricover")
 
 
-class _Cache(NullCache):  # type: ignore[misc]
+class _Cache(NullCache):
     """Numba's cache on disk, opened when it is first asked, and without making the compiler ready before that.
 
     Both take longer than all else that a small run does; where something has to be compiled, Numba makes itself ready.
@@ -31,8 +30,8 @@ class _Cache(NullCache):  # type: ignore[misc]
         self._function = function
 
     @cached_property
-    def _opened(self) -> FunctionCache:
-        return FunctionCache(self._function)
+    def _opened(self) -> Any:
+        return FunctionCache(self._function)  # type: ignore[no-untyped-call]
 
     def load_overload(self, sig: object, target_context: object) -> object:
         """The compiled function for a signature, or None."""
@@ -45,11 +44,17 @@ class _Cache(NullCache):  # type: ignore[misc]
         self._opened.save_overload(sig, data)
 
 
-def kernel(function: Function, **options: bool) -> Function:
+# Numba promises none of these names. Where one is missing, kernels are cached as Numba does it, and start later.
+_OPENS_LATE = hasattr(FunctionCache, "_load_overload") and hasattr(FunctionCache, "_guard_against_spurious_io_errors")
+
+
+def kernel(function: Function, forceinline: bool = False) -> Function:
     """Compile ``function`` at first use and cache it."""
-    compiled = numba.njit(nogil=True, error_model="numpy", **options)(function)
-    if isinstance(compiled, Dispatcher):  # not where compilation is switched off
+    compiled: Any = numba.njit(nogil=True, error_model="numpy", forceinline=forceinline)(function)
+    if _OPENS_LATE and hasattr(compiled, "_cache"):
         compiled._cache = _Cache(function)
+    elif hasattr(compiled, "enable_caching"):  # not where compilation is switched off
+        compiled.enable_caching()
     return cast(Function, compiled)
 
 

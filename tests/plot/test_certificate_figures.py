@@ -1,5 +1,7 @@
 """The figures of a certificate show the numbers that it holds."""
 
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -36,6 +38,14 @@ def test_contraction(flown):
     assert np.array_equal(measured.get_ydata()[: len(found.measured)], found.measured)
     assert not np.any(measured.get_ydata()[found.depth :])
     assert np.array_equal(bound.get_ydata()[: len(found.bound)], found.bound)
+
+
+def test_contraction_that_fails_stays_in_view(flown):
+    found = flown[1].contraction
+    large = replace(found, measured=np.where(np.arange(len(found.measured)) == 1, 20.0, found.measured))
+    ax = plot_contraction(replace(flown[1], contraction=large))
+    assert ax.get_ylim()[1] > 20
+    ax.figure.draw_without_rendering()  # a layout that fails is a warning, and warnings are errors
 
 
 def test_settling(flown):

@@ -123,6 +123,20 @@ def test_a_run_that_does_not_settle(tmp_path):
     assert "not settled after 2 steps" in page.text
 
 
+def test_teams_of_any_kind(tmp_path):
+    corners, inside = [[0, 0], [90, 0], [40, 90]], np.random.default_rng(5).uniform(20, 50, (10, 2))
+    targets = np.random.default_rng(6).uniform(0, 60, (30, 2))
+    few = tc.Scenario(name="no followers", reference=[*corners, [40, 30]], targets=[[10, 10], [20, 20]])
+    flying = {"vehicle": "double-integrator", "steps": 20}
+    real = tc.Scenario(name="vehicles", reference=[*corners, *inside], targets=targets, **flying)
+    fine = tc.Scenario(reference=[*corners, *inside], targets=targets, control={"resolution": 300})
+    for made, words in ((few, "no followers"), (real, "double-integrator"), (fine, "90,000 (resolution 300)")):
+        run = tc.simulate(made)
+        page = Page(write_report(run, tmp_path / "page.html"))
+        assert words in page.text
+        np.testing.assert_array_equal(page.runs[0]["cells"][:-1], run.states)
+
+
 def test_coverage_stands_beside_lloyds(run, page):
     living = run.positions[-1]
     assert f"{tc.coverage_cost(living, run.targets):#.4g}" in page.text

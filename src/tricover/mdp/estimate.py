@@ -23,7 +23,7 @@ from tricover.geometry import CellGrid
 from tricover.mdp.transition import Kernel, from_measures, slip
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array as Matrix
+    from scipy.sparse import csr_array
 
 __all__ = ["KernelEstimate", "estimate"]
 
@@ -35,7 +35,7 @@ class KernelEstimate:
     """Posterior of a kernel: its mean, the standard deviation of each entry, and the chance to slip."""
 
     kernel: Kernel
-    deviation: "Matrix"
+    deviation: "csr_array"
     """(M², M²) posterior standard deviation of each base measure's entries."""
     records: Ints
     """(M²,) how many records intended each cell."""
@@ -89,7 +89,7 @@ def estimate(
     )
 
 
-def _strength(counts: "Matrix", mean: "Matrix", records: Ints) -> float:
+def _strength(counts: "csr_array", mean: "csr_array", records: Ints) -> float:
     """The strength c at which counts scatter around the prior mean as they do; from 1 to 10⁴."""
     possible = mean.copy()
     rows = np.repeat(np.arange(len(records)), np.diff(possible.indptr))
@@ -103,7 +103,7 @@ def _strength(counts: "Matrix", mean: "Matrix", records: Ints) -> float:
     return float(1 / np.clip(excess, 1e-4, 0.5) - 1)
 
 
-def _measures(grid: CellGrid, prior: Kernel) -> "Matrix":
+def _measures(grid: CellGrid, prior: Kernel) -> "csr_array":
     if prior.grid != grid or prior.measures.shape[0] != len(grid):
         raise InputError(f"prior must have one measure for each of the {len(grid)} cells of this grid")
     return prior.measures

@@ -21,7 +21,7 @@ from tricover.errors import InputError, listed
 from tricover.geometry import CellGrid
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array as Matrix
+    from scipy.sparse import csr_array
 
 __all__ = ["Kernel", "deterministic", "from_measures", "intended", "slip"]
 
@@ -47,8 +47,8 @@ class Kernel:
     """P(·|s,a) = Σ_j φ_j(s,a) μ_j(·) on a grid: features (4M², d) and base measures (d, M²), both sparse."""
 
     grid: CellGrid
-    features: "Matrix"
-    measures: "Matrix"
+    features: "csr_array"
+    measures: "csr_array"
 
     def __post_init__(self) -> None:
         from scipy import sparse
@@ -62,7 +62,7 @@ class Kernel:
         _check(self)
 
     @cached_property
-    def matrix(self) -> "Matrix":
+    def matrix(self) -> "csr_array":
         """(4M², M²) transition probabilities, row 4·cell + action; indices are sorted, zeros dropped."""
         return _compact(self.features @ self.measures)
 
@@ -126,7 +126,7 @@ def from_measures(grid: CellGrid, measures: object) -> Kernel:
     return Kernel(grid, features, measures)  # type: ignore[arg-type]
 
 
-def _neighbour_measures(grid: CellGrid) -> "Matrix":
+def _neighbour_measures(grid: CellGrid) -> "csr_array":
     """(M², M²) uniform over the neighbours of each cell."""
     from scipy import sparse
 
@@ -135,7 +135,7 @@ def _neighbour_measures(grid: CellGrid) -> "Matrix":
     return sparse.csr_array((shares, (cells, grid.neighbors[cells, slots])), shape=(len(grid), len(grid)))
 
 
-def _compact(matrix: "Matrix") -> "Matrix":
+def _compact(matrix: "csr_array") -> "csr_array":
     """CSR with sorted indices and no stored zeros."""
     from scipy import sparse
 
@@ -145,7 +145,7 @@ def _compact(matrix: "Matrix") -> "Matrix":
     return compact
 
 
-def _picks(features: "Matrix", targets: NDArray[np.int64]) -> bool:
+def _picks(features: "csr_array", targets: NDArray[np.int64]) -> bool:
     """Whether the features are 1 for the intended cell's measure and 0 otherwise."""
     from scipy import sparse
 

@@ -32,7 +32,8 @@ def plot_contraction(certificate: "Certificate", ax: "Axes | None" = None) -> "A
         label = rf"theorem: $\eta$ = {found.eta:.2g}, $T$ = {found.window}"
         ax.step(lags, bound, where="post", color=WANTED, label=label)
         ax.plot(lags, measured, "o-", color=ACTUAL, markersize=3, clip_on=False, label="measured, the largest")
-        ax.set(xlabel="lag $t - s$, steps", ylabel=r"$\|\Phi(t, s)\|_\infty$", ylim=(0, 1.05), xlim=(0, lags[-1]))
+        top = 1.05 * float(np.nanmax(measured))  # above one where a vehicle left its triangle
+        ax.set(xlabel="lag $t - s$, steps", ylabel=r"$\|\Phi(t, s)\|_\infty$", ylim=(0, top), xlim=(0, lags[-1]))
         whole_numbers(ax.xaxis)
         ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2, borderaxespad=0.2)
     return ax

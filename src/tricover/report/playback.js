@@ -154,10 +154,12 @@ class Player {
       if (held && !held.moved) this.select(this.nearest(event.offsetX, event.offsetY));
       held = null;
     });
-    canvas.addEventListener("pointerleave", () => {
-      held = null;
-      this.hover(null);
-    });
+    for (const end of ["pointerleave", "pointercancel"]) {
+      canvas.addEventListener(end, () => {
+        held = null;
+        this.hover(null);
+      });
+    }
     canvas.addEventListener(
       "wheel",
       (event) => {

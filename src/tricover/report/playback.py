@@ -113,15 +113,17 @@ def _rows(run: Run, name: str, steps: Indices, agents: Indices) -> NDArray[Any]:
 
 
 def _cells(run: Run, name: str, steps: Indices, agents: Indices, kind: str) -> str:
-    """Cells at the steps that are shown. After the last step nobody decides: the cells are those before it if the
-    team stood still, else not known."""
-    decided = np.minimum(steps, run.steps - 1)
-    cells = _rows(run, name, np.unique(decided), agents) + FIRST_CELL if run.steps else np.zeros((1, len(agents)))
-    shown = cells[np.searchsorted(np.unique(decided), decided)] if run.steps else cells
-    ends = run.read("positions", max(run.steps - 1, 0), run.steps + 1)
-    if not np.array_equal(ends[0], ends[-1]):
-        shown[-1] = 0
-    return _text(shown, kind)
+    """Cells at the steps that are shown.
+
+    After the last step nobody decides: the cells are those before it if the team stood still, else not known.
+    """
+    if not run.steps:
+        return _text(np.zeros(len(agents)), kind)
+    decided, frames = np.unique(np.minimum(steps, run.steps - 1), return_inverse=True)
+    cells = _rows(run, name, decided, agents)[frames] + FIRST_CELL
+    if not np.array_equal(*run.read("positions", run.steps - 1, run.steps + 1)):
+        cells[-1] = 0
+    return _text(cells, kind)
 
 
 def _targets(run: Run, steps: Indices) -> Floats:
@@ -175,7 +177,7 @@ def _remarks(run: Run, agents: Indices, steps: Indices, targets: Floats) -> Iter
     if len(agents) < len(run.network):
         yield f"Shown are {len(agents):,} of {len(run.network):,} agents, those of the first layers."
     if len(steps) <= run.steps:
-        yield f"Shown is every {steps[1]}th step, and the last."
+        yield f"Shown are one of every {steps[1]} steps, and the last."
     if targets.shape[1] < len(run.scenario.all_targets):
         yield f"Shown are {targets.shape[1]:,} of {len(run.scenario.all_targets):,} targets."
 
