@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 import tricover as tc
-from benchmarks.compare import Row, seconds, span
+from benchmarks.compare import Row, power, seconds, size, span
 
-AGENTS, STEPS = 100_000, 50
+STEPS = 50
 
 
 def rows() -> Iterator[Row]:
@@ -35,24 +35,25 @@ def scenario(agents: int, steps: int, motion: str, vehicle: str) -> tc.Scenario:
 
 
 def beside_simulating(motion: str, vehicle: str, store: Path) -> Row:
-    made = scenario(AGENTS, STEPS, motion, vehicle)
+    agents = size(100_000)
+    made = scenario(agents, STEPS, motion, vehicle)
     simulating = seconds(lambda: tc.simulate(made, store))
     run = tc.Run.open(store)
     certifying = min(seconds(lambda: tc.certify(run)) for _ in range(3))
-    what = f"certify 10⁵ agents × {STEPS} steps, {motion}, {vehicle}"
+    what = f"certify {power(agents)} agents × {STEPS} steps, {motion}, {vehicle}"
     return Row(what, span(certifying), f"{span(simulating)} to simulate", simulating / certifying, 1)
 
 
 def memory() -> Row:
     """Peak memory of certifying a stored run, five times as long over as long."""
-    peaks = []
+    agents, peaks = size(10_000), []
     for steps in (100, 500):
         with tempfile.TemporaryDirectory() as folder:
-            tc.simulate(scenario(10_000, steps, "walk", "anywhere"), Path(folder, "run"))
+            tc.simulate(scenario(agents, steps, "walk", "anywhere"), Path(folder, "run"))
             tracemalloc.start()
             tc.certify(tc.Run.open(Path(folder, "run")))
             peaks.append(tracemalloc.get_traced_memory()[1])
             tracemalloc.stop()
     ours, peer = (f"{peak / 2**20:.0f} MB" for peak in reversed(peaks))
-    what = "memory of certifying 10⁴ agents × 500 steps"
+    what = f"memory of certifying {power(agents)} agents × 500 steps"
     return Row(what, ours, f"{peer} for 100 steps", peaks[1] / peaks[0], 1.1, at_most=True)

@@ -1,16 +1,27 @@
-"""Timing by ratio: ours and a peer alternate in the same run, and each gets its best of several goes.
+"""Timing by ratio: ours and a peer take turns in the same run, and each gets its best of several goes.
 
 A topic is a file in this folder with a function ``rows()`` that yields ``Row`` objects; ``make bench`` runs them all.
+A *timer* does something once and returns how many seconds it took; peers are timed inside their own process (see
+``workers``), so neither the start of a process nor the way there and back counts.
 """
 
+import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+Timer = Callable[[], float]
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: how many times faster (or smaller) ours is than the peer, beside what we want."""
+    """One line of the table: how many times faster (or smaller) ours is than the peer, beside what we want.
+
+    ``data`` goes into the JSON file only: what a figure or a doubter needs.
+    """
 
     what: str
     ours: str
@@ -19,12 +30,23 @@ class Row:
     wanted: float | None = None
     at_most: bool = False
     note: str = ""
+    data: dict[str, Any] = field(default_factory=dict)
 
     @property
     def kept(self) -> bool:
         if self.wanted is None:
             return True
         return self.ratio <= self.wanted if self.at_most else self.ratio >= self.wanted
+
+    @property
+    def bound(self) -> str:
+        return "" if self.wanted is None else f"{'≤' if self.at_most else '≥'} {self.wanted:g}"
+
+    @property
+    def verdict(self) -> str:
+        if self.wanted is None:
+            return "compared"
+        return "kept" if self.kept else "missed"
 
 
 def seconds(function: Callable[[], object]) -> float:
@@ -33,10 +55,28 @@ def seconds(function: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def best_of(*functions: Callable[[], object], goes: int = 5) -> list[float]:
-    """Best time in seconds of each function; the functions take turns, so that noise hits all alike."""
-    times = [[seconds(function) for function in functions] for _ in range(goes)]
+def timer(function: Callable[[], object]) -> Timer:
+    return lambda: seconds(function)
+
+
+def best_of(*timers: Timer, goes: int = 5) -> list[float]:
+    """Best time in seconds of each timer; they take turns, so that noise hits all alike."""
+    times = [[timer() for timer in timers] for _ in range(goes)]
     return [min(column) for column in zip(*times, strict=True)]
+
+
+def against(
+    what: str,
+    ours: Callable[[], object],
+    peer: Timer,
+    wanted: float | None = None,
+    goes: int = 5,
+    note: str = "",
+) -> Row:
+    """Time ours beside a peer and report how many times faster ours is."""
+    ours()  # compile and warm up outside the measurement
+    mine, theirs = best_of(timer(ours), peer, goes=goes)
+    return Row(what, span(mine), span(theirs), theirs / mine, wanted, note=note)
 
 
 def span(time_s: float) -> str:
@@ -47,15 +87,30 @@ def span(time_s: float) -> str:
     return f"{time_s * 1e9:.3g} ns"
 
 
-def against(
-    what: str,
-    ours: Callable[[], object],
-    peer: Callable[[], object],
-    wanted: float | None = None,
-    goes: int = 5,
-    note: str = "",
-) -> Row:
-    """Time ours beside a peer and report how many times faster ours is."""
-    ours()  # compile and warm up outside the measurement
-    mine, theirs = best_of(ours, peer, goes=goes)
-    return Row(what, span(mine), span(theirs), theirs / mine, wanted, note=note)
+def amount(count: float) -> str:
+    """Bytes for the table."""
+    return f"{count / 2**30:.3g} GiB" if count >= 2**30 else f"{count / 2**20:.3g} MiB"
+
+
+def power(count: int) -> str:
+    """A size for the table: powers of ten as such."""
+    exponent = len(str(count)) - 1
+    if count < 1000 or count % 10**exponent:
+        return f"{count:,}"
+    leading = "" if count == 10**exponent else f"{count // 10**exponent}·"
+    return f"{leading}10{str(exponent).translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+
+
+def exponent(sizes: "np.typing.ArrayLike", values: "np.typing.ArrayLike") -> float:
+    """p of the power law values ∝ sizes^p that fits best, by least squares of the logarithms."""
+    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
+
+
+def quick() -> bool:
+    """Whether a tenth of the sizes will do, to see that everything works."""
+    return os.environ.get("TRICOVER_BENCH") == "quick"
+
+
+def size(full: int) -> int:
+    """How many to take where ``full`` is wanted."""
+    return full // 10 if quick() else full

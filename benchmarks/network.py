@@ -5,31 +5,36 @@ import tracemalloc
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.spatial import Delaunay
 
 import tricover as tc
-from benchmarks.compare import Row, best_of, span
-
-AGENTS = 1_000_000
+from benchmarks.compare import Row, best_of, power, size, span, timer
+from benchmarks.workers import files, worker
 
 
 def rows() -> Iterator[Row]:
-    points = np.random.default_rng(0).random((4 * AGENTS, 2))
-    team = points[:AGENTS]
+    agents = size(1_000_000)
+    points = np.random.default_rng(0).random((4 * agents, 2))
+    team = points[:agents]
     for rule in ("fermat", "balanced"):
         tc.build_network(points[:1000], mentee=rule)  # compile
-    fermat, balanced, delaunay, larger = best_of(
-        lambda: tc.build_network(team, mentee="fermat"),
-        lambda: tc.build_network(team, mentee="balanced"),
-        lambda: Delaunay(team),
-        lambda: tc.build_network(points, mentee="balanced"),
-        goes=3,
-    )
+    with worker("peers/points.py") as peer, files(points=team) as paths:
+        fermat, balanced, delaunay, larger = best_of(
+            timer(lambda: tc.build_network(team, mentee="fermat")),
+            timer(lambda: tc.build_network(team, mentee="balanced")),
+            lambda: peer.delaunay(**paths),
+            timer(lambda: tc.build_network(points, mentee="balanced")),
+            goes=3,
+        )
     peer = f"{span(delaunay)} Delaunay"
-    yield Row("network of 10⁶ agents, fermat", span(fermat), peer, delaunay / fermat, 5)
-    yield Row("network of 10⁶ agents, balanced", span(balanced), peer, delaunay / balanced, 10)
+    yield Row(f"network of {power(agents)} agents, fermat", span(fermat), peer, delaunay / fermat, 5)
+    yield Row(f"network of {power(agents)} agents, balanced", span(balanced), peer, delaunay / balanced, 10)
     yield Row(
-        "4·10⁶ agents over 10⁶, balanced", span(larger), f"{span(balanced)} for 10⁶", larger / balanced, 5, at_most=True
+        f"{power(4 * agents)} agents over {power(agents)}, balanced",
+        span(larger),
+        f"{span(balanced)} for {power(agents)}",
+        larger / balanced,
+        5,
+        at_most=True,
     )
     yield memory(team)
     yield depth(points[:100_000])

@@ -8,13 +8,10 @@ import tracemalloc
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 import tricover as tc
-from benchmarks.compare import Row, against, best_of, span
-from tricover.threads import workers
-
-MILLION = 1_000_000
+from benchmarks.compare import Row, against, best_of, power, size, span, timer
+from benchmarks.workers import files, worker
 
 
 def settled(network: tc.Network, targets: tc.Targets) -> np.ndarray:
@@ -28,34 +25,29 @@ def settled(network: tc.Network, targets: tc.Targets) -> np.ndarray:
     return positions
 
 
-def lloyd_iteration(positions: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    _, nearest = cKDTree(positions).query(points, workers=workers())
-    counts = np.bincount(nearest, minlength=len(positions))
-    sums = np.stack([np.bincount(nearest, axis, len(positions)) for axis in points.T], axis=-1)
-    return counts, sums
-
-
 def rows() -> Iterator[Row]:
-    rng = np.random.default_rng(0)
-    points = rng.random((MILLION, 2))
+    count, rng = size(1_000_000), np.random.default_rng(0)
+    points = rng.random((count, 2))
     targets = tc.Targets(points)
-    network = tc.build_network(rng.random((MILLION, 2)), mentee="balanced")
+    network = tc.build_network(rng.random((count, 2)), mentee="balanced")
     positions = settled(network, targets)
     triangles = positions[network.in_neighbors[network.followers]]
     held = int(targets.in_triangles(triangles)[0].sum())
-    yield against(
-        f"targets in {len(triangles):,} triangles",
-        lambda: targets.in_triangles(triangles),
-        lambda: lloyd_iteration(positions, points),
-        wanted=5,
-        note=f"Lloyd iteration; 10⁶ targets, {held:,} found inside",
-    )
-    clustered = points**6 * [1, 0.01]
+    with worker("peers/points.py") as peer, files(agents=positions, targets=points) as paths:
+        yield against(
+            f"targets in {len(triangles):,} triangles",
+            lambda: targets.in_triangles(triangles),
+            lambda: peer.lloyd_iteration(**paths),
+            wanted=5,
+            note=f"Lloyd iteration; {power(count)} targets, {held:,} found inside",
+        )
+        built, tree = best_of(
+            timer(lambda: tc.Targets(points).index), lambda: peer.tree(points=paths["targets"]), goes=3
+        )
+    yield Row(f"index of {power(count)} targets", span(built), f"{span(tree)} KD-tree", tree / built)
     few = triangles[:1000]
-    built, tree = best_of(lambda: tc.Targets(points).index, lambda: cKDTree(points), goes=3)
-    yield Row("index of 10⁶ targets", span(built), f"{span(tree)} KD-tree", tree / built)
     yield memory("bytes per target", points, few, None)
-    yield memory("bytes per weighted target", clustered, few, rng.random(MILLION))
+    yield memory("bytes per weighted target", points**6 * [1, 0.01], few, rng.random(count))
 
 
 def memory(what: str, points: np.ndarray, triangles: np.ndarray, weights: np.ndarray | None) -> Row:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from benchmarks.compare import Row, best_of, span
+from benchmarks.compare import Row, best_of, span, timer
 from tricover.vehicles import step_draws, vehicle
 
 AGENTS, SECONDS = 400, 1.0
@@ -20,7 +20,8 @@ def rows() -> Iterator[Row]:
     theirs = peer.drive(one, goals[:1], SECONDS, draws[:1])
     apart = float(np.hypot(*(ours.output(mine[:1]) - peer.output(theirs))[0]))
     team_time, one_time = best_of(
-        lambda: ours.drive(team, goals, SECONDS, draws), lambda: peer.drive(one, goals[:1], SECONDS, draws[:1])
+        timer(lambda: ours.drive(team, goals, SECONDS, draws)),
+        timer(lambda: peer.drive(one, goals[:1], SECONDS, draws[:1])),
     )
     yield Row(
         "a second of quadrotor flight, per agent",

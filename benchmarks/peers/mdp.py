@@ -1,0 +1,75 @@
+"""QuantEcon and mdpsolver on decision processes that are given as arrays; models are built outside the measurement."""
+
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import mdpsolver
+import numpy as np
+from quantecon.markov import DiscreteDP
+from scipy import sparse
+
+METHODS = ("value_iteration", "policy_iteration", "modified_policy_iteration")
+
+
+def _seconds(function: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
+@cache
+def _models(folder: str) -> list[tuple[DiscreteDP, float]]:
+    """QuantEcon's models of the processes in a folder, each with the precision that is wanted."""
+    found = []
+    for path in sorted(Path(folder).glob("*.npz")):
+        given = np.load(path)
+        chances = sparse.csr_matrix((given["data"], given["indices"], given["indptr"]), shape=given["shape"])
+        model = DiscreteDP(given["rewards"], chances, float(given["gamma"]), given["states"], given["actions"])
+        found.append((model, float(given["precision"])))
+    return found
+
+
+def quantecon(folder: str, method: str) -> float:
+    """Seconds to solve all; one core. Policy iteration can cycle on ties: a limit guards it."""
+    models = _models(folder)
+    return _seconds(lambda: [model.solve(method=method, epsilon=near, max_iter=1000) for model, near in models])
+
+
+def fastest(folder: str) -> str:
+    """The method that is fastest on these problems."""
+    for method in METHODS:
+        quantecon(folder, method)  # compiles
+    return min(METHODS, key=lambda method: min(quantecon(folder, method) for _ in range(2)))
+
+
+@cache
+def _lists(path: str) -> dict[str, list]:
+    """mdpsolver's form of a process: per cell and action the chances and where they lead."""
+    given = np.load(path)
+    cut = given["indptr"]
+    pairs = [slice(*ends) for ends in zip(cut[:-1], cut[1:], strict=True)]
+    cells: dict[int, list[slice]] = {}
+    for cell, pair in zip(given["states"].tolist(), pairs, strict=True):
+        cells.setdefault(cell, []).append(pair)
+    rewards: dict[int, list[float]] = {}
+    for cell, reward in zip(given["states"].tolist(), given["rewards"].tolist(), strict=True):
+        rewards.setdefault(cell, []).append(reward)
+    order = sorted(cells)
+    return {
+        "rewards": [rewards[cell] for cell in order],
+        "tranMatProbs": [[given["data"][pair].tolist() for pair in cells[cell]] for cell in order],
+        "tranMatColumns": [[given["indices"][pair].tolist() for pair in cells[cell]] for cell in order],
+    }
+
+
+def mdpsolver_solve(path: str, warm: bool = False) -> float:
+    """Seconds of modified policy iteration, from nothing or from the solution; all cores.
+
+    A model goes on from its last solution, so every go gets a new one.
+    """
+    given, model = np.load(path), mdpsolver.model()
+    model.mdp(discount=float(given["gamma"]), **_lists(path))
+    start = {"initValueVector": given["value"].tolist()} if warm else {}
+    return _seconds(lambda: model.solve(tolerance=float(given["precision"]), **start))
