@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test browser check lint types contracts site bench lock clean
+.PHONY: demo test browser check lint types contracts site bench performance lock clean
 .DELETE_ON_ERROR:
 
 demo: .venv/.run
@@ -33,8 +33,12 @@ contracts: .venv/.dev
 site: .venv/.dev
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-bench: .venv/.bench
-	@$(BIN)/python -m benchmarks
+# BENCH="--quick" or BENCH="network mdp" for less; `make performance` then rewrites docs/performance.md from the result.
+bench: .venv/.bench .venv-peers/.installed
+	@$(BIN)/python -m benchmarks --json out/bench.json $(BENCH)
+
+performance: .venv/.bench
+	@$(BIN)/python -m benchmarks.page out/bench.json
 
 .venv/.run: EXTRA := all
 .venv/.dev: EXTRA := dev
@@ -45,6 +49,13 @@ bench: .venv/.bench
 	@$(PIP) --editable ".[$(EXTRA)]"
 	@touch $@
 
+# What the benchmarks compare with, kept apart from ours.
+.venv-peers/.installed: benchmarks/peers.txt
+	@test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
+	@echo "Installing the peers into .venv-peers"
+	@.venv-peers/bin/python -m pip --disable-pip-version-check install --quiet --no-deps --requirement benchmarks/peers.txt
+	@touch $@
+
 # New versions: resolve afresh in an empty environment and pin what came out.
 lock:
 	@rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
@@ -52,4 +63,4 @@ lock:
 	@.venv-lock/bin/python -m pip freeze --exclude-editable > constraints.txt && rm -rf .venv-lock
 
 clean:
-	@rm -rf .venv .venv-lock out site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf .venv .venv-lock .venv-peers out site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

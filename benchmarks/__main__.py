@@ -22,6 +22,7 @@ from benchmarks import machine
 from benchmarks.compare import Row
 from tricover.formats import write_whole
 
+WIDTH = 200  # columns, where the table goes to a file
 #: In the order of the data flow; each is a module of this folder.
 TOPICS = (
     "startup",
@@ -45,7 +46,10 @@ def main(arguments: list[str] | None = None) -> int:
     facts, began = machine.facts(), time.monotonic()
     found = [entry for topic in asked.topics or TOPICS for entry in _measure(topic)]
     report = {"machine": facts, "quick": asked.quick, "minutes": (time.monotonic() - began) / 60, "rows": found}
-    Console().print(_table(found, asked.quick))
+    console = Console()
+    if not console.is_terminal:
+        console.width = WIDTH
+    console.print(_table(found, asked.quick))
     if asked.json is not None:
         asked.json.parent.mkdir(parents=True, exist_ok=True)
         write_whole(asked.json, json.dumps(report, indent=1, ensure_ascii=False))
@@ -53,7 +57,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Ratios to peers, same machine, same run.")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Ratios to peers, same machine, same run."
+    )
     parser.add_argument("topics", nargs="*", choices=[*TOPICS, []], metavar="TOPIC", help=f"of {', '.join(TOPICS)}")
     parser.add_argument("--quick", action="store_true", help="a tenth of the sizes; verdicts are a hint only")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the table, and the machine's facts")

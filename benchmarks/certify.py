@@ -46,7 +46,7 @@ def beside_simulating(motion: str, vehicle: str, store: Path) -> Row:
 
 def memory() -> Row:
     """Peak memory of certifying a stored run, five times as long over as long."""
-    agents, peaks = size(10_000), []
+    agents, peaks = 10_000, []
     for steps in (100, 500):
         with tempfile.TemporaryDirectory() as folder:
             tc.simulate(scenario(agents, steps, "walk", "anywhere"), Path(folder, "run"))

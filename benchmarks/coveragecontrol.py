@@ -1,13 +1,15 @@
 """One step beside CoverageControl's, whose robots cover a map of importance by variants of Lloyd's algorithm.
 
-The same square kilometre (its default world, a pixel per metre), the same 32 Gaussian features, the same starts. Its step is
-deciding, moving and updating what robots sense; ours is sensing, deciding, moving and keeping the step. What differs:
+The same square kilometre (its default world, a pixel per metre), the same 32 Gaussian features, the same starts. Its
+step is deciding, moving and updating what robots sense; ours is sensing, deciding, moving and keeping the step. What
+differs:
 
 - it weighs a map's pixels, we sum points. ``points``: 100,000 targets drawn from its map. ``pixels``: every pixel that
   has an importance is a target with that weight, which is its world to the last digit.
 - ``ClairvoyantCVT`` knows the whole map and everybody's place. A robot of ``DecentralizedCVT`` knows what it has
   sensed and the robots in range; ours listens to three others and senses its triangle.
-- its robots move a few metres a step, limited by a top speed; ours are at their goal after a step, so a run has far fewer.
+- its robots move a few metres a step, limited by a top speed; ours are at their goal after a step, so that a run has
+  far fewer of them.
 
 Memory is the peak of each process beyond what it held after its imports.
 """

@@ -45,9 +45,7 @@ def write(process: tc.LocalMDP, path: Path) -> None:
     )
 
 
-def solve_rows(
-    peer: Worker, name: str, kernel: mdp.Kernel | None, solver: mdp.Solver, wanted: float
-) -> Iterator[Row]:
+def solve_rows(peer: Worker, name: str, kernel: mdp.Kernel | None, solver: mdp.Solver, wanted: float) -> Iterator[Row]:
     processes = problems(kernel)
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder, f"{number:02}.npz") for number in range(PROBLEMS)]

@@ -38,7 +38,7 @@ def forget_peak() -> None:
 def main() -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    sys.path.insert(0, str(Path(__file__).parents[1]))
+    sys.path[0] = str(Path(__file__).parents[1])  # not this folder: its modules would hide others of their name
     module = load(Path(sys.argv[1]))
     imported = memory("VmRSS")
     for line in sys.stdin:

@@ -53,22 +53,23 @@ class Worker:
 
 
 @contextmanager
-def worker(module: str, python: Path = PEERS) -> Iterator[Worker]:
-    """A process for one of the modules here, ended at the end."""
+def worker(module: str, python: Path = PEERS, **settings: str) -> Iterator[Worker]:
+    """A process for one of the modules here, with ``settings`` in its environment; ended at the end."""
     if not python.exists():
         raise WorkerError(f"{python} is missing: make .venv-peers/.installed")
     path = HERE / module
     command = [str(python), str(HERE / "worker.py"), str(path)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes, text=True, env=os.environ | settings) as process:
         try:
             yield Worker(process, path)
         finally:
             process.stdin.close()
 
 
-def alone(module: str) -> "contextmanager[Worker]":
+def alone(module: str, **settings: str) -> "contextmanager[Worker]":
     """A process of our own environment."""
-    return worker(module, Path(sys.executable))
+    return worker(module, Path(sys.executable), **settings)
 
 
 @contextmanager

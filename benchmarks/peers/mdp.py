@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import mdpsolver
@@ -47,20 +48,15 @@ def fastest(folder: str) -> str:
 @cache
 def _lists(path: str) -> dict[str, list]:
     """mdpsolver's form of a process: per cell and action the chances and where they lead."""
-    given = np.load(path)
-    cut = given["indptr"]
-    pairs = [slice(*ends) for ends in zip(cut[:-1], cut[1:], strict=True)]
-    cells: dict[int, list[slice]] = {}
-    for cell, pair in zip(given["states"].tolist(), pairs, strict=True):
-        cells.setdefault(cell, []).append(pair)
-    rewards: dict[int, list[float]] = {}
-    for cell, reward in zip(given["states"].tolist(), given["rewards"].tolist(), strict=True):
-        rewards.setdefault(cell, []).append(reward)
-    order = sorted(cells)
+    given, cells = np.load(path), {}
+    states, rewards, rows = given["states"].tolist(), given["rewards"].tolist(), pairwise(given["indptr"])
+    for cell, reward, ends in zip(states, rewards, rows, strict=True):
+        cells.setdefault(cell, []).append((reward, slice(*ends)))
+    ordered = [cells[cell] for cell in sorted(cells)]
     return {
-        "rewards": [rewards[cell] for cell in order],
-        "tranMatProbs": [[given["data"][pair].tolist() for pair in cells[cell]] for cell in order],
-        "tranMatColumns": [[given["indices"][pair].tolist() for pair in cells[cell]] for cell in order],
+        "rewards": [[reward for reward, _ in actions] for actions in ordered],
+        "tranMatProbs": [[given["data"][row].tolist() for _, row in actions] for actions in ordered],
+        "tranMatColumns": [[given["indices"][row].tolist() for _, row in actions] for actions in ordered],
     }
 
 
