@@ -14,59 +14,58 @@ differs:
 Memory is the peak of each process beyond what it held after its imports.
 """
 
-from collections.abc import Iterator
-from pathlib import Path
-from tempfile import TemporaryDirectory
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
-from benchmarks.compare import Row, amount, power, quick, span
+from benchmarks.compare import Row, Timer, amount, power, quick, span
 from benchmarks.workers import alone, files, worker
 
-SIDE, FEATURES, POINTS, STEPS = 1024, 32, 100_000, 3
+SIDE, FEATURES, POINTS = 1024, 32, 100_000
+GOES, LONGEST = 7, 30.0  # turns, and seconds after which there are no more
 CONTROLLERS = ("DecentralizedCVT", "ClairvoyantCVT")
 
 
 def rows() -> Iterator[Row]:
     for robots, wanted in ((57, 30), (100 if quick() else 1000, 100)):
-        with TemporaryDirectory() as folder:
-            yield from compare(robots, wanted, Path(folder))
+        for controller in CONTROLLERS:
+            yield from compare(controller, robots, wanted)
 
 
-def compare(robots: int, wanted: float, folder: Path) -> Iterator[Row]:
+def compare(controller: str, robots: int, wanted: float) -> Iterator[Row]:
     rng = np.random.default_rng(robots)
     starts, centres = SIDE * rng.random((robots, 2)), SIDE * rng.random((FEATURES, 2))
-    with files(robots=starts, centres=centres, sigmas=rng.uniform(40, 50, FEATURES)) as world:
-        theirs = {name: measure(name, world, folder / "map.npy") for name in CONTROLLERS}
-    ours = {kind: ours_over(starts, *made) for kind, made in as_targets(np.load(folder / "map.npy"), rng).items()}
-    for kind, (mine, used) in ours.items():
-        for name, (time, memory) in theirs.items():
+    world = {"robots": starts, "centres": centres, "sigmas": rng.uniform(40, 50, FEATURES), "into": np.empty(0)}
+    with worker("peers/coverage_control.py") as peer, files(**world) as paths:
+        peer.prepare(controller=controller, side=SIDE, **paths)
+        for kind, arrays in as_targets(np.load(paths["into"]), rng).items():
             bounds = (wanted, 10) if kind == "points" else (None, None)
+            with files(reference=starts, **arrays) as ours, alone("teams.py") as us:
+                us.simulate(**ours)
+                used = us.memory
+                mine, theirs = turns(lambda ours=ours, us=us: us.simulate(**ours), peer.step)
             what = f"{power(robots)} agents, {kind}"
-            yield Row(f"one step, {what}", span(mine), span(time), time / mine, bounds[0], note=name)
-            yield Row(f"memory, {what}", amount(used), amount(memory), memory / used, bounds[1], note=name)
+            yield Row(f"one step, {what}", span(mine), span(theirs), theirs / mine, bounds[0], note=controller)
+            ratio = peer.memory / used
+            yield Row(f"memory, {what}", amount(used), amount(peer.memory), ratio, bounds[1], note=controller)
 
 
-def measure(controller: str, world: dict[str, str], into: Path) -> tuple[float, int]:
-    """Seconds of its best step, and its memory."""
-    with worker("peers/coverage_control.py") as peer:
-        peer.prepare(controller=controller, side=SIDE, **world, into=str(into))
-        return min(peer.step() for _ in range(STEPS)), peer.memory
-
-
-def as_targets(density: np.ndarray, rng: np.random.Generator) -> dict[str, tuple[np.ndarray, np.ndarray | None]]:
-    """Points and weights: a sample of the map, and the map."""
+def as_targets(density: np.ndarray, rng: np.random.Generator) -> dict[str, dict[str, np.ndarray]]:
+    """Points and their weights: a sample of the map, and the map."""
     pixels = np.argwhere(density > 0)
     weights = density[density > 0].astype(float)
     drawn = rng.choice(len(pixels), POINTS, p=weights / weights.sum())
-    return {"points": (pixels[drawn] + rng.random((POINTS, 2)), None), "pixels": (pixels + 0.5, weights)}
+    sample = {"targets": pixels[drawn] + rng.random((POINTS, 2))}
+    return {"points": sample, "pixels": {"targets": pixels + 0.5, "weights": weights}}
 
 
-def ours_over(starts: np.ndarray, points: np.ndarray, weights: np.ndarray | None) -> tuple[float, int]:
-    """Seconds of our mean step while over half of the team moves, and our memory."""
-    arrays = {"reference": starts, "targets": points} | ({} if weights is None else {"weights": weights})
-    with files(**arrays) as paths, alone("teams.py") as us:
-        first, memory = us.simulate(**paths), us.memory
-        runs = [first, *(us.simulate(**paths) for _ in range(4))]
-    busy = [step for step, moving in enumerate(first["moving"]) if moving > 0.5]
-    return float(np.mean([min(run["steps"][step] for run in runs) for step in busy])), memory
+def turns(ours: Callable[[], dict[str, Any]], peer: Timer) -> tuple[float, float]:
+    """Seconds of our mean step while over half of the team moves, each step the best of its goes; of its best step."""
+    runs, theirs, began = [], [], time.monotonic()
+    while not runs or (len(runs) < GOES and time.monotonic() - began < LONGEST):
+        theirs.append(peer())
+        runs.append(ours())
+    busy = [step for step, moving in enumerate(runs[0]["moving"]) if moving > 0.5]
+    return float(np.mean([min(run["steps"][step] for run in runs) for step in busy])), min(theirs)

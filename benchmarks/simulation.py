@@ -99,7 +99,7 @@ def step_rows(peer: Worker, agents: int, paths: dict[str, str], ours: list[dict]
 
 def clusters(peer: Worker) -> Iterator[Row]:
     """k-means compares every target with every agent, so teams are small."""
-    for agents, targets in ((size(1000), size(1_000_000)), (size(10_000), size(100_000))):
+    for agents, targets in ((57, size(1_000_000)), (1000, size(100_000))):
         with files(**field(agents, targets)) as paths, alone("teams.py") as us:
             theirs = peer.kmeans(**names(paths))
             ours = [us.simulate(**paths, **HOW) for _ in range(2)]

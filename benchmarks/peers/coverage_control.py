@@ -46,11 +46,10 @@ class World:
 _worlds: list[World] = []
 
 
-def prepare(controller: str, side: int, robots: str, centres: str, sigmas: str, into: str | None = None) -> None:
-    """Make a world; its map, which pixel has which importance, is saved ``into`` a file where that is asked for."""
+def prepare(controller: str, side: int, robots: str, centres: str, sigmas: str, into: str) -> None:
+    """Make a world; its map, which pixel has which importance, is saved ``into`` a file."""
     _worlds[:] = [World(controller, side, np.load(robots), np.load(centres), np.load(sigmas))]
-    if into is not None:
-        np.save(into, _worlds[0].system.GetWorldMap())
+    np.save(into, _worlds[0].system.GetWorldMap())
 
 
 def step() -> float:
