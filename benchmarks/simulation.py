@@ -20,12 +20,16 @@ from benchmarks.workers import Worker, alone, files, worker
 GIB = 2**30
 CORNERS = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0.5]])
 HOW = {"anchors": {"positions": CORNERS.tolist()}, "network": {"mentee": "balanced", "core": 4}}
+SIDES = {"packed": 0.5, "all over": 1.0}
 PATIENCE = 480  # seconds for Lloyd's algorithm
 
 
 def rows() -> Iterator[Row]:
     with worker("peers/points.py") as peer:
-        yield from settling(peer, size(1_000_000))
+        million = size(1_000_000)
+        yield from settling(peer, million, million, "packed", wanted=30)
+        yield from settling(peer, million // 10, million, "all over")
+        yield from settling(peer, million, million, "all over")
         yield from clusters(peer)
     yield from walking(size(100_000))
 
@@ -38,38 +42,36 @@ def field(agents: int, targets: int, side: float = 1.0) -> dict[str, np.ndarray]
     return {"reference": 0.5 + side * (team - 0.5), "targets": rng.random((targets, 2))}
 
 
-def settling(peer: Worker, agents: int) -> Iterator[Row]:
-    for start, side, wanted in (("packed", 0.5, 30), ("all over", 1.0, None)):
-        with files(**field(agents, agents, side)) as paths, alone("teams.py") as us:
-            ours = [us.simulate(**paths, **HOW)]
-            patience = min(size(PATIENCE), 45 * ours[0]["seconds"])
-            trace = peer.lloyd(**names(paths), most=1000, change=1e-4, patience=patience)
-            ours.append(us.simulate(**paths, **HOW))
-            yield from settled_rows(agents, start, ours, trace, wanted)
-            if wanted is None:
-                yield from step_rows(peer, agents, paths, ours)
+def settling(peer: Worker, agents: int, targets: int, start: str, wanted: float | None = None) -> Iterator[Row]:
+    with files(**field(agents, targets, SIDES[start])) as paths, alone("teams.py") as us:
+        ours = [us.simulate(**paths, **HOW)]
+        patience = min(size(PATIENCE), 45 * ours[0]["seconds"])
+        trace = peer.lloyd(**names(paths), most=1000, change=1e-4, patience=patience)
+        ours.append(us.simulate(**paths, **HOW))
+        what = f"{power(agents)} agents over {power(targets)} targets, {start}"
+        yield from settled_rows(what, ours, trace, wanted)
+        if (start, agents) == ("all over", targets):
+            yield from step_rows(peer, agents, paths, ours)
 
 
 def names(paths: dict[str, str]) -> dict[str, str]:
     return {"agents": paths["reference"], "targets": paths["targets"]}
 
 
-def settled_rows(agents: int, start: str, ours: list[dict], trace: dict, wanted: float | None) -> Iterator[Row]:
+def settled_rows(what: str, ours: list[dict], trace: dict, wanted: float | None) -> Iterator[Row]:
     iterations, cut = to_the_limit(trace["costs"], trace["settled"])
     theirs = sum(trace["seconds"][:iterations])
     mine = min(run["seconds"] for run in ours)
-    what = f"settling {power(agents)} agents over {power(agents)} targets, {start}"
     least = "at least " if cut else ""
     note = f"Lloyd, KD-tree: {least}{iterations} iterations; ours {ours[0]['settled_at']} steps"
     data = {"lloyd": trace, "ours": ours}
-    yield Row(what, span(mine), f"{least}{span(theirs)}", theirs / mine, wanted, note=note, data=data)
+    yield Row(f"settling {what}", span(mine), f"{least}{span(theirs)}", theirs / mine, wanted, note=note, data=data)
     costs = ours[0]["cost"], trace["costs"][-1]
     peer = f"{costs[1]:.3g} Lloyd{' when cut' if cut else ''}"
-    yield Row(f"coverage then, {start}: cost", f"{costs[0]:.3g}", peer, costs[0] / costs[1])
+    yield Row(f"coverage cost then, {what}", f"{costs[0]:.3g}", peer, costs[0] / costs[1])
     peak = ours[0]["peak"]
     if wanted is not None:
-        what = f"peak memory of that process, {power(agents)} agents"
-        yield Row(what, amount(peak), "3 GiB", peak / (3 * GIB), 1, at_most=True)
+        yield Row(f"peak memory of the process, {what}", amount(peak), "3 GiB", peak / (3 * GIB), 1, at_most=True)
 
 
 def to_the_limit(costs: list[float], settled: bool) -> tuple[int, bool]:
