@@ -10,7 +10,7 @@ demo: .venv/.run
 	@$(BIN)/tricover reproduce -o out/paper
 
 test: .venv/.dev
-	@$(BIN)/python -m pytest --ignore tests/browser
+	@$(BIN)/python -m pytest --ignore tests/browser --numprocesses auto --maxprocesses 4 --dist loadfile
 	@echo "Left to make check: the report in a real browser (tests/browser)"
 
 # Needs Debian's chromium and chromium-driver, and installs them where they are missing and it may.

@@ -155,7 +155,9 @@ def open_store(path: Path, plan: Plan, state: State, resume: bool, flush: float)
     """A store to write to: a new one, or with ``resume`` the one that is there, if it is of the same scenario."""
     agents = len(state.positions)
     block = max(1, min(LONGEST_BLOCK, CHUNK_BYTES // (16 * agents)))
-    if path.exists() and any(path.iterdir() if path.is_dir() else [path]):
+    with _errors_named(path, None):
+        taken = path.exists() and any(path.iterdir() if path.is_dir() else [path])
+    if taken:
         if not resume:
             raise StoreError(f"{path} exists: choose another place, remove it, or resume it")
         for torn in path.rglob("*.partial"):
