@@ -29,6 +29,7 @@ def rows() -> Iterator[Row]:
 
 
 def call(command: list[str], settings: dict[str, str] | None = None) -> str:
-    """Run a command; what it wrote to stderr."""
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | (settings or {}))
+    """Run a command as a user would, who lets Python keep its bytecode; what it wrote to stderr."""
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | (settings or {})
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
     return done.stderr

@@ -11,6 +11,7 @@ from tests.network import oracle
 from tests.network.formations import formations
 
 from tricover.errors import FormationError
+from tricover.geometry import hull as hull_module
 from tricover.geometry.hull import convex_hull, fan_cones, inside_hull
 from tricover.network.roster import scaled
 
@@ -61,6 +62,22 @@ def test_hull_is_exact(n, data):
     assert sorted(hull.vertices.tolist()) == sorted({c for facet in facets for c in facet})
     for vertex in hull.vertices.tolist():
         assert rank([normal([exact[c] for c in facet]) for facet in facets if vertex in facet]) == n
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_what_is_sifted_out_before_is_no_corner(data):
+    """Large teams are sifted before they are sorted; here small and degenerate ones are."""
+    points = scaled(data.draw(formations(n=2)))
+    try:
+        hull = convex_hull(points)
+    except FormationError:
+        assert not hull_module._surely_inside(points).any()
+        return
+    assert not hull_module._surely_inside(points)[hull.vertices].any()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hull_module, "_FEW", 0)
+        assert np.array_equal(convex_hull(points).facets, hull.facets)
 
 
 @pytest.mark.parametrize("n", [2, 3])

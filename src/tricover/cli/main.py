@@ -61,7 +61,7 @@ for _command in (animate, aoc, certify, compare, export, init, network, plan, pl
 
 def main() -> None:
     """Run the command; what is wrong with the input becomes one line on stderr and exit code 2."""
-    gc.set_threshold(100_000)  # libraries make many objects that stay: looking for garbage among them takes longer
+    gc.set_threshold(1_000_000)  # libraries make many objects that stay: looking for garbage among them takes longer
     atexit.register(gc.freeze)  # than a small run, at the start and at the end
     try:
         sys.exit(app(standalone_mode=False))

@@ -48,13 +48,16 @@ class Hull:
     across: Ints
 
 
+_FEW = 1000  # points that are sorted sooner than looked at one by one
+
+
 def convex_hull(points: Floats) -> Hull:
     """Hull of distinct points (N, n), n = 2 or 3, with exact vertices; points on one line or plane are an error."""
     return _planar_hull(points) if points.shape[1] == 2 else _spatial_hull(points)
 
 
 def _planar_hull(points: Floats) -> Hull:
-    outer = np.flatnonzero(~_surely_inside(points))
+    outer = np.arange(len(points)) if len(points) <= _FEW else np.flatnonzero(~_surely_inside(points))
     order = outer[np.lexsort((points[outer, 1], points[outer, 0]))]
     hull = monotone_chain(points, order)
     if len(hull) < 3:
