@@ -9,7 +9,6 @@ from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -58,7 +57,6 @@ def test_examples_run(page, tmp_path, monkeypatch):
         code = text if language == "sh" else compile("\n" * line + text, str(page), "exec")
         printed = run_in_shell(code) if language == "sh" else run_here(code, names)
         assert promised is None or doctest.OutputChecker().check_output(promised, printed, LOOSELY), printed
-    plt.close("all")
     assert runner.summarize(verbose=False).failed == 0
 
 
@@ -67,7 +65,6 @@ def test_readme_prints_what_its_comments_say(tmp_path, monkeypatch, capsys):
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     exec(text, {})
-    plt.close("all")
     said = re.findall(r"print\(.*?\)  # (.*)", text)
     for comment, printed in zip(said, capsys.readouterr().out.splitlines(), strict=True):
         assert comment.startswith(printed)

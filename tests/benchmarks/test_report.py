@@ -111,4 +111,3 @@ def test_figures_are_drawn_with_their_exponents(tmp_path):
     assert label == "network: 1.00"
     _, law = ax.get_lines()
     assert law.get_ydata() == pytest.approx([10.0, 100.0])
-    plt.close("all")

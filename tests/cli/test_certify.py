@@ -3,7 +3,6 @@
 import json
 import sys
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import zarr
@@ -103,7 +102,6 @@ def test_constants(folder):
 def test_figures(folder, figure, tmp_path):
     path = tmp_path / "figure.png"
     result = run(folder / "run", "--figure", figure, "--plot", path, "--agent", 3)
-    plt.close("all")
     assert path.read_bytes().startswith(b"\x89PNG")
     assert f"Wrote {path}" in result.stderr
 

@@ -117,7 +117,6 @@ def test_no_figure_is_left_open_and_no_setting_changed(folder, tmp_path):
     run(folder / "team.zarr", "all", "-o", tmp_path)
     assert plt.get_fignums() == opened
     assert dict(mpl.rcParams) == settings
-    plt.close("all")
 
 
 def test_a_run_that_was_cut_short_is_drawn_as_far_as_it_goes(folder, tmp_path):

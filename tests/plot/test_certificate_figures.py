@@ -13,13 +13,6 @@ from tricover.errors import InputError
 from tricover.plot import plot_contraction, plot_settling, plot_transition, plot_tube
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    plt.close("all")  # what the tests of commands have left open
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(scope="module")
 def flown():
     rng = np.random.default_rng(1)

@@ -10,12 +10,6 @@ import tricover as tc
 from tricover.plot import plot_solution, plot_states, plot_weights
 
 
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    plt.close("all")
-
-
 def test_cells_carry_the_papers_weights():
     axes = plot_weights(tc.CellGrid(5))
     texts = [text.get_text() for text in axes.texts]

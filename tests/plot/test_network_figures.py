@@ -22,12 +22,6 @@ CUBE = np.array(list(np.ndindex(2, 2, 2))) * 10.0
 SPACE = np.append(CUBE, RNG.uniform(1, 9, (20, 3)), axis=0)
 
 
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(params=TEAMS, ids=str)
 def network(request):
     return tc.build_network(TEAMS[request.param])

@@ -54,12 +54,6 @@ def eventful():
     return tc.simulate(scenario(events=events, targets=targets, steps=20))
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
-
-
 def drawn(ax, kind):
     return [artist for artist in ax.collections if isinstance(artist, kind)]
 
