@@ -75,10 +75,10 @@ def _row(claim: Claim) -> tuple[object, ...]:
 def _symbols(sentence: str) -> Html:
     """Indices of the paper's symbols below or above the line.
 
-    >>> _symbols("S_i^C and R_0,1, V_1")
-    'S<sub>i</sub><sup>C</sup> and R<sub>0,1</sub>, V<sub>1</sub>'
+    >>> _symbols("S_i^C and R_0,1, M_i²")
+    'S<sub>i</sub><sup>C</sup> and R<sub>0,1</sub>, M<sub>i</sub>²'
     """
-    lowered = re.sub(r"_(\w+(?:,\w+)*)", r"<sub>\1</sub>", text(sentence))
+    lowered = re.sub(r"_([A-Za-z0-9]+(?:,[A-Za-z0-9]+)*)", r"<sub>\1</sub>", text(sentence))
     return Html(re.sub(r"\^([CU])", r"<sup>\1</sup>", lowered))
 
 
