@@ -1,6 +1,10 @@
 import subprocess
 import sys
 
+import numba
+
+from tricover import compiled
+
 PROGRAM = """
 import sys
 from tricover.compiled import on_compilation
@@ -18,3 +22,14 @@ def test_compilation_is_announced_once_and_kept_for_the_next_process(tmp_path):
 
     assert run() == "compiling "
     assert run() == ""
+
+
+def test_kernels_are_cached_in_numbas_own_way_where_its_names_change(monkeypatch, tmp_path):
+    monkeypatch.setattr(compiled, "_OPENS_LATE", False)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    assert compiled.kernel(_doubled)(21) == 42
+    assert list(tmp_path.rglob("*_doubled*.nbi"))
+
+
+def _doubled(number):
+    return 2 * number
