@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.compiled import kernel
+from tricover.geometry._triangles import is_flat
 
 __all__ = ["SPREAD", "roll_out", "search_all", "to_means"]
 
@@ -24,11 +25,12 @@ INSET = 0.01  # least weight of a place: on an edge it would flatten a child cel
 
 @kernel
 def to_means(weights: Floats, triangles: Floats, first: int, last: int, sums: Floats) -> None:
-    """From sums (A, 2) to means over weights (A,); a triangle without weight has the mean of its corners."""
+    """From sums (A, 2) to means over weights (A,); a triangle without weight or area has the mean of its corners."""
     for i in range(first, last):
+        counts = weights[i] > 0 and not is_flat(triangles[i])
         for axis in range(2):
             corners = triangles[i, 0, axis] + triangles[i, 1, axis] + triangles[i, 2, axis]
-            sums[i, axis] = sums[i, axis] / weights[i] if weights[i] > 0 else corners / 3
+            sums[i, axis] = sums[i, axis] / weights[i] if counts else corners / 3
 
 
 @kernel

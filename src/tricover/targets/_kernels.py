@@ -93,7 +93,7 @@ def _outline(corners: Floats) -> Any:
     whole = (cx - ax) / (cy - ay) if cy > ay else 0.0
     margin = 8 * _EPS * (abs(ax) + abs(bx) + abs(cx)) + _TINY
     width = max(ax, bx, cx) - min(ax, bx, cx)
-    if not abs(lower) + abs(upper) + abs(whole) < _STEEP:  # as good as level: its rows see it in its full width
+    if ay == cy or not abs(lower) + abs(upper) + abs(whole) < _STEEP:  # level: its rows see it in its full width
         lower = upper = whole = 0.0
         margin += width
     bulge = bx - (ax + (by - ay) * whole)  # how far the middle corner stands to the right of the long side
@@ -123,7 +123,7 @@ def _least(edges: Any, x: float, y: float) -> float:
 
 @kernel
 def _first_row(height: float, rows: Floats, lookup: Integers) -> int:
-    """The first row whose top reaches ``height``."""
+    """The first row that reaches up to ``height``."""
     bottom, top, bins = rows[0, 0], rows[1, -1], len(lookup) - 1
     place = (height - bottom) * (bins / (top - bottom) if top > bottom else 0.0)
     b = 0 if place < 0 else int(min(place, bins - 1.0))
@@ -150,37 +150,13 @@ def _after(xs: Floats, low: int, high: int, x: float) -> int:
 
 
 @kernel
-def _crossings(outline: Any, low: float, high: float) -> Any:
-    """Where the long side and the bent one cross the lower and upper end of a row, as far as they reach into it."""
-    (ax, ay), (bx, by), (_, cy), (lower, upper, whole), _ = outline
-    u, v = max(low, ay), min(high, cy)
-    bent_u = ax + (u - ay) * lower if u < by else bx + (u - by) * upper
-    bent_v = ax + (v - ay) * lower if v < by else bx + (v - by) * upper
-    return ax + (u - ay) * whole, ax + (v - ay) * whole, bent_u, bent_v
-
-
-@kernel
-def _reach(outline: Any, low: float, high: float) -> Any:
-    """The least and most x that a triangle reaches in a row, up to its margin."""
-    (_, ay), (bx, by), (cx, cy), _, _ = outline
-    long_u, long_v, bent_u, bent_v = _crossings(outline, low, high)
-    least, most = min(min(long_u, long_v), min(bent_u, bent_v)), max(max(long_u, long_v), max(bent_u, bent_v))
-    if low < by < high:
-        least, most = min(least, bx), max(most, bx)
-    if ay == cy:
-        least, most = min(least, cx), max(most, cx)
-    return least, most
-
-
-@kernel
-def _within(outline: Any, low: float, high: float, xs: Floats, first: int, last: int) -> Any:
+def _within(outline: Any, crossings: Any, low: float, high: float, xs: Floats, first: int, last: int) -> Any:
     """A long stretch cut to what a triangle reaches in a row, and the blocks in it that are surely inside."""
     (_, ay), _, (_, cy), _, (margin, bulge, _) = outline
-    least, most = _reach(outline, low, high)
+    least, most, long_u, long_v, bent_u, bent_v = crossings
     first, last = _after(xs, first, last, least - 2 * margin), _after(xs, first, last, most + margin)
     inner = outer = last
     if low >= ay and high <= cy and bulge != 0.0:
-        long_u, long_v, bent_u, bent_v = _crossings(outline, low, high)
         if bulge > 0:
             begin, end = max(long_u, long_v) + margin, min(bent_u, bent_v) - 2 * margin
         else:
@@ -193,15 +169,11 @@ def _within(outline: Any, low: float, high: float, xs: Floats, first: int, last:
 
 
 @kernel
-def _stretch(outline: Any, rows: Floats, row: int, bins: Integers) -> Any:
-    """First and last of the targets in a row that stand in bins that a triangle reaches."""
-    margin, left, scale, count = outline[4][0], rows[2, row], rows[3, row], bins.shape[1] - 1
-    least, most = _reach(outline, rows[0, row], rows[1, row])
-    start, stop = (least - margin - left) * scale, (most + margin - left) * scale
-    if stop < 0 or start >= count + 1:  # the last bin also holds what rounding puts just behind it
-        return 0, 0
-    first = bins[row, 0 if start < 0 else int(min(start, count - 1.0))]
-    return int(first), int(bins[row, count if stop >= count else int(stop) + 1])
+def _bent(outline: Any, height: float) -> float:
+    """Where the side with the middle corner is at a height; both ways are worked out, which spares a branch."""
+    (ax, ay), (bx, by), _, (lower, upper, _), _ = outline
+    below, above = ax + (height - ay) * lower, bx + (height - by) * upper
+    return float(below if height < by else above)
 
 
 @inlined
@@ -210,24 +182,37 @@ def _follow(
 ) -> Any:
     """Write down the stretches of targets that are perhaps and surely inside a triangle; returns how many there are.
 
-    Also returns more than the rounding error of the edge functions at any of these targets.
+    Also returns more than the rounding error of the edge functions at any of these targets. Where the long side and the
+    bent one leave a row, they enter the next.
     """
-    (_, bottom), _, (_, top), _, (_, _, width) = outline
-    pieces, blocks, bin_width, height = 0, 0, 0.0, 0.0
-    row = _first_row(bottom, rows, lookup)
-    while row < rows.shape[1] and rows[0, row] <= top:
-        first, last = _stretch(outline, rows, row, bins)
-        bin_width, height = max(bin_width, rows[4, row]), max(height, rows[1, row] - rows[0, row])
+    (ax, bottom), (bx, by), (_, top), (_, _, whole), (margin, _, width) = outline
+    pieces, blocks, bin_width, height, last_bin = 0, 0, 0.0, 0.0, bins.shape[1] - 2.0
+    begin, end = _first_row(bottom, rows, lookup), _first_row(top, rows, lookup)
+    while end < rows.shape[1] and rows[0, end] <= top:
+        end += 1
+    low = rows[0, min(begin, rows.shape[1] - 1)]
+    long_u, bent_u = ax + (max(low, bottom) - bottom) * whole, _bent(outline, max(low, bottom))
+    for row in range(np.uint64(begin), np.uint64(end)):
+        high = rows[1, row]
+        long_v, bent_v = ax + (min(high, top) - bottom) * whole, _bent(outline, min(high, top))
+        middle = bx if (low < by) & (by < high) else bent_v
+        least = min(min(min(long_u, long_v), min(bent_u, bent_v)), middle)
+        most = max(max(max(long_u, long_v), max(bent_u, bent_v)), middle)
+        start, stop = (least - margin - rows[2, row]) * rows[3, row], (most + margin - rows[2, row]) * rows[3, row] + 1
+        first = bins[row, np.uint64(min(max(start, 0.0), last_bin))]  # also holds what rounding puts just behind it
+        last = bins[row, np.uint64(min(max(stop, 0.0), last_bin + 1))]
+        bin_width, height = max(bin_width, rows[4, row]), max(height, high - low)
         perhaps[pieces, 0], perhaps[pieces, 1] = first, last
         pieces += 1
         if last - first > _FEW:
-            first, inner, outer, last = _within(outline, rows[0, row], rows[1, row], xs, first, last)
+            crossings = least, most, long_u, long_v, bent_u, bent_v
+            first, inner, outer, last = _within(outline, crossings, low, high, xs, first, last)
             perhaps[pieces - 1, 0], perhaps[pieces - 1, 1] = first, inner
             perhaps[pieces, 0], perhaps[pieces, 1] = outer, last
             surely[blocks, 0], surely[blocks, 1] = inner, outer
             pieces += 1
             blocks += 1
-        row += 1
+        low, long_u, bent_u = high, long_v, bent_v
     return pieces, blocks, 64 * _EPS * (width + bin_width) * (top - bottom + height) + _TINY
 
 

@@ -51,8 +51,9 @@ class Column:
 class Index:
     """Targets sorted into rows.
 
-    points (2, D) sorted, and some padding; names (D,) their own indices; rows (5, R): bottom, top, left, bins per metre
-    and width of a bin; bins (R, B + 1): first target of each bin; lookup: first row of each bin of heights.
+    points (2, D) sorted, and some padding; names (D,) their own indices; rows (5, R): bottom, bottom of the next row,
+    left, bins per metre and width of a bin; bins (R, B + 1): first target of each bin; lookup: first row of
+    each bin of heights.
     """
 
     points: Floats
@@ -102,18 +103,19 @@ def build_index(positions: Floats) -> Index:
 
 
 def _rows(points: Floats, starts: range, bins: int) -> Floats:
-    """Bottom, top, left, bins per metre and width of a bin, for each row."""
+    """Bottom, bottom of the next row (the last one's top), left, bins per metre and width of a bin, for each row."""
     rows = np.empty((5, len(starts)))
     for row, start in enumerate(starts):
         xs, ys = points[:, start : min(start + starts.step, starts.stop)]
         # Bins must be wider than rounding, even where all targets of a row stand on one spot.
         width = max(xs[-1] - xs[0], 1e-12 * max(abs(xs[0]), abs(xs[-1])), 1e-200) / bins
         rows[:, row] = ys.min(), ys.max(), xs[0], 1 / width, width
+    rows[1, :-1] = rows[0, 1:]
     return rows
 
 
 def _lookup(rows: Floats) -> Integers:
-    """The first row whose top is in each bin of heights or above; ``_first_row`` uses the same arithmetic."""
+    """The first row that ends in each bin of heights or above; ``_first_row`` uses the same arithmetic."""
     count = _PER_ROW * rows.shape[1]
     if not count:
         return np.zeros(1, dtype=np.int32)
