@@ -4,7 +4,7 @@ from itertools import pairwise
 import pytest
 
 from tricover.errors import InputError
-from tricover.threads import ranges, side_by_side, work_off, workers
+from tricover.threads import in_ranges, side_by_side, work_off, workers
 
 
 def test_workers_come_from_the_environment(monkeypatch):
@@ -44,9 +44,21 @@ def test_work_that_is_handed_back_is_done_too(monkeypatch, threads):
     assert sum(part for part in done if part == 1) == 13
 
 
+@pytest.mark.parametrize("threads", ["1", "4"])
 @pytest.mark.parametrize("length", [0, 1, 4095, 4096, 100_000, 10**7])
-def test_ranges_cover_everything_once(length):
-    cut = ranges(length)
+def test_ranges_cover_everything_once(monkeypatch, length, threads):
+    monkeypatch.setenv("TRICOVER_THREADS", threads)
+    found = []
+    in_ranges(lambda first, last: found.append((first, last)), length)
+    cut = sorted(found)
     assert cut[0][0] == 0
     assert cut[-1][1] == length
     assert all(a[1] == b[0] for a, b in pairwise(cut))
+    assert len(cut) == (1 if threads == "1" else max(1, min(16, length // 4096)))
+
+
+def test_a_thread_that_is_one_of_several_cuts_nothing(monkeypatch):
+    monkeypatch.setenv("TRICOVER_THREADS", "2")
+    found = []
+    side_by_side(lambda part: in_ranges(lambda *cut: found.append(cut), 10**6), [0, 1])
+    assert found == [(0, 10**6)] * 2

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from tricover.errors import InputError
 
-__all__ = ["ranges", "side_by_side", "work_off", "workers"]
+__all__ = ["in_ranges", "side_by_side", "work_off", "workers"]
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -33,12 +33,32 @@ def workers() -> int:
 def side_by_side(function: Callable[[Part], Result], parts: Iterable[Part]) -> list[Result]:
     """Apply ``function`` to every part, in threads; results in the order of the parts."""
     parts = list(parts)
-    if len(parts) <= 1 or getattr(_here, "working", False) or workers() == 1:
+    if len(parts) <= 1 or _on_its_own():
         return [function(part) for part in parts]
     return list(_pool(os.getpid(), workers()).map(function, parts))
 
 
+def in_ranges(function: Callable[[int, int], object], length: int, smallest: int = 4096, most: int = 16) -> None:
+    """Call ``function(first, last)`` for half-open ranges that make up 0 … length, side by side.
+
+    There are at most so many, none much shorter than ``smallest``, and only one where no other thread could help.
+
+    >>> found = []
+    >>> in_ranges(lambda first, last: found.append(last - first), 10_000)
+    >>> sum(found)
+    10000
+    """
+    parts = 1 if _on_its_own() else max(1, min(most, length // smallest))
+    cuts = [length * part // parts for part in range(parts + 1)]
+    side_by_side(lambda part: function(*part), pairwise(cuts))
+
+
 _here = local()
+
+
+def _on_its_own() -> bool:
+    """Whether this thread is one of several already, or the only one."""
+    return getattr(_here, "working", False) or workers() == 1
 
 
 @lru_cache(maxsize=1)
@@ -54,16 +74,3 @@ def work_off(function: Callable[[Part], list[Part]], parts: Iterable[Part]) -> N
         while running:
             done, running = wait(running, return_when=FIRST_COMPLETED)
             running |= {pool.submit(function, part) for finished in done for part in finished.result()}
-
-
-def ranges(length: int, smallest: int = 4096) -> list[tuple[int, int]]:
-    """Cut 0 … length into consecutive half-open ranges, a few per thread, none much shorter than ``smallest``.
-
-    The cut depends on the length alone, so a sum over ranges has the same bits for any number of threads.
-
-    >>> ranges(10_000, smallest=4096)
-    [(0, 5000), (5000, 10000)]
-    """
-    parts = max(1, min(16, length // smallest))
-    cuts = [length * part // parts for part in range(parts + 1)]
-    return list(pairwise(cuts))

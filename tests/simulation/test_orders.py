@@ -16,7 +16,13 @@ MIXED = {"kind": "exact", "others": [{"agents": [6, 9], "kind": "anywhere"}, {"a
 
 def forgetful(monkeypatch):
     """Everybody decides anew in every step."""
-    monkeypatch.setattr(Orders, "_concerned", lambda self, positions, targets: self.network.followers)
+    news = Orders.news
+
+    def everything(self, positions, targets):
+        news(self, positions, targets)
+        return np.ones(len(self.network), np.bool_)
+
+    monkeypatch.setattr(Orders, "news", everything)
 
 
 def moving(targets, steps):
@@ -78,17 +84,26 @@ def test_only_those_decide_whose_view_has_changed():
     reference, points = team(3, agents=60)
     network, targets = tc.build_network(reference), tc.Targets(points)
     orders = Orders(network, near_each_other(network.followers, reference), np.zeros(60))
-    assert sorted(orders.due(reference, targets).agents) == network.followers.tolist()
-    assert not len(orders.due(reference, targets).agents)
-    assert not len(orders.due(reference.copy(), targets).agents)
+
+    def view(positions, targets):
+        news = orders.news(positions, targets)
+        return None if news is None else orders.view(news, 0, len(network.followers))
+
+    assert sorted(view(reference, targets).agents) == network.followers.tolist()
+    assert view(reference, targets) is None
+    assert view(reference.copy(), targets) is None
     after = reference.copy()
     after[network.followers[4]] += 1e-12
     listeners = np.flatnonzero((network.in_neighbors == network.followers[4]).any(axis=1))
-    view = orders.due(after, targets)
-    assert sorted(view.agents) == sorted([network.followers[4], *listeners])
-    np.testing.assert_array_equal(view.positions, after[view.agents])
-    np.testing.assert_array_equal(view.triangles, after[network.in_neighbors[view.agents]])
-    assert len(orders.due(after, tc.Targets(points)).agents) == len(network.followers)
+    seen = view(after, targets)
+    assert sorted(seen.agents) == sorted([network.followers[4], *listeners])
+    np.testing.assert_array_equal(seen.positions, after[seen.agents])
+    np.testing.assert_array_equal(seen.triangles, after[network.in_neighbors[seen.agents]])
+    moved = after.copy()
+    moved[network.anchors[0]] += 1e-12
+    listeners = np.flatnonzero((network.in_neighbors == network.anchors[0]).any(axis=1))
+    assert sorted(view(moved, targets).agents) == listeners.tolist()
+    assert len(view(moved, tc.Targets(points)).agents) == len(network.followers)
 
 
 def test_neighbours_come_one_after_another():

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from tricover.certify import _kernels
 from tricover.certify.log import ROUNDING, Log
 from tricover.network import Network
-from tricover.threads import ranges, side_by_side
+from tricover.threads import in_ranges
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -104,10 +104,8 @@ def rows_of(frame: Frame, before: Floats, after: Floats) -> Rows:
     found = Rows(np.empty((count, 3)), np.empty(count), np.empty(count, np.bool_))
     before, after = np.ascontiguousarray(before), np.ascontiguousarray(after)
 
-    def work(part: tuple[int, int]) -> None:
-        _kernels.rows(before, after, frame.followers, frame.corners, ROUNDING, *part, *vars(found).values())
-
-    side_by_side(work, ranges(count))
+    work, out = (before, after, frame.followers, frame.corners, ROUNDING), vars(found).values()
+    in_ranges(lambda first, last: _kernels.rows(*work, first, last, *out), count)
     return found
 
 

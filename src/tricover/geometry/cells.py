@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tricover.errors import InputError, listed
-from tricover.threads import ranges, side_by_side
+from tricover.threads import in_ranges
 
 __all__ = ["OUTSIDE", "CellGrid"]
 
@@ -157,7 +157,7 @@ class CellGrid:
 
         cells = np.empty(len(points), np.int64)
         work = points, np.ascontiguousarray(triangles), self.resolution, within
-        side_by_side(lambda part: find_cells(*work, *part, cells), ranges(len(cells)))
+        in_ranges(lambda first, last: find_cells(*work, first, last, cells), len(cells))
         return cells
 
     def moves(self, cells: ArrayLike, others: ArrayLike) -> Ints:

@@ -26,7 +26,7 @@ from tricover.geometry._kernels import (
 )
 from tricover.geometry._predicates import orient3d
 from tricover.geometry._quickhull import quickhull
-from tricover.threads import ranges, side_by_side
+from tricover.threads import in_ranges
 
 __all__ = ["Hull", "convex_hull", "fan_cones", "inside_hull"]
 
@@ -79,7 +79,7 @@ def _surely_inside(points: Floats) -> NDArray[np.bool_]:
         order = corners[np.lexsort((points[corners, 1], points[corners, 0]))]
         polygon = points[monotone_chain(points, order)]
         if len(polygon) >= 3:
-            side_by_side(lambda part: strictly_inside(points, polygon, *part, inside), ranges(len(points), 50_000))
+            in_ranges(lambda first, last: strictly_inside(points, polygon, first, last, inside), len(points), 50_000)
     return inside
 
 
@@ -147,8 +147,6 @@ def fan_cones(points: Floats, hull: Hull, core: int, agents: NDArray[np.int64]) 
     heights = np.vecdot(corners[:, 0] - points[core], outward)
     gradients = outward / np.where(is_flat | (heights == 0.0), np.inf, heights)[:, None]
     cones = np.empty(len(agents), np.int32)
-    side_by_side(
-        lambda part: find_cones(points, hull.facets, hull.across, is_flat, gradients, core, agents, *part, cones),
-        ranges(len(agents), 50_000),
-    )
+    work = points, hull.facets, hull.across, is_flat, gradients, core, agents
+    in_ranges(lambda first, last: find_cones(*work, first, last, cones), len(agents), 50_000)
     return cones

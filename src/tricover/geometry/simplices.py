@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tricover.errors import InputError, listed
-from tricover.threads import ranges, side_by_side
+from tricover.threads import in_ranges
 
 __all__ = ["barycentric", "combine", "flat", "volumes", "weights_in"]
 
@@ -51,7 +51,7 @@ def flat(simplices: ArrayLike) -> NDArray[np.bool_]:
 
         triangles = np.ascontiguousarray(corners.reshape(-1, 3, 2))
         found = np.empty(len(triangles), np.bool_)
-        side_by_side(lambda part: find_flat(triangles, *part, found), ranges(len(found)))
+        in_ranges(lambda first, last: find_flat(triangles, first, last, found), len(found))
         return found.reshape(corners.shape[:-2])
     lengths = np.linalg.norm(corners[..., :, None, :] - corners[..., None, :, :], axis=-1)
     largest = np.prod(lengths + np.eye(lengths.shape[-1]), axis=-1).max(axis=-1)
@@ -94,7 +94,7 @@ def weights_in(points: Floats, triangles: Floats) -> Floats:
     from tricover.geometry._triangles import find_weights
 
     weights = np.empty((len(points), 3))
-    side_by_side(lambda part: find_weights(points, triangles, *part, weights), ranges(len(points)))
+    in_ranges(lambda first, last: find_weights(points, triangles, first, last, weights), len(points))
     return weights
 
 

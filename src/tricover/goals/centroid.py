@@ -9,7 +9,7 @@ from tricover.goals._kernels import to_means
 from tricover.goals.rules import Floats, Ints, LocalGoal
 from tricover.network import Network
 from tricover.targets import Targets
-from tricover.threads import ranges, side_by_side
+from tricover.threads import in_ranges
 
 __all__ = ["centroid"]
 
@@ -21,5 +21,5 @@ def centroid(network: Network) -> LocalGoal:
 
 def _local_goal(agents: Ints, triangles: Floats, targets: Targets) -> Floats:
     counts, means = targets.in_triangles(triangles)
-    side_by_side(lambda part: to_means(counts, triangles, *part, means), ranges(len(counts)))
+    in_ranges(lambda first, last: to_means(counts, triangles, first, last, means), len(counts))
     return means

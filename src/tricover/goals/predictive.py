@@ -23,7 +23,7 @@ from tricover.goals.rules import Floats, Ints, LocalGoal
 from tricover.network import Network
 from tricover.targets import Targets
 from tricover.targets.index import count_and_sum
-from tricover.threads import ranges, side_by_side
+from tricover.threads import in_ranges
 
 __all__ = ["MOVES", "RING", "ROUNDS", "predictive", "predictive_places", "target_lists"]
 
@@ -70,7 +70,7 @@ def target_lists(triangles: Floats, targets: Targets) -> tuple[Ints, Floats]:
 def _by_lists(triangles: Floats, below: Floats, targets: Targets) -> Floats:
     places = np.empty((len(triangles), 3))
     work = (triangles, below, *target_lists(triangles, targets), MOVES, ROUNDS)
-    side_by_side(lambda part: _kernels.search_all(*work, *part, places), ranges(len(triangles), smallest=1))
+    in_ranges(lambda first, last: _kernels.search_all(*work, first, last, places), len(triangles), smallest=1)
     return places
 
 

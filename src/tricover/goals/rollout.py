@@ -20,7 +20,7 @@ from tricover.goals.rules import Floats, Ints, LocalGoal
 from tricover.network import Network
 from tricover.network.structure import parents_and_slots
 from tricover.targets import Targets
-from tricover.threads import ranges, side_by_side
+from tricover.threads import in_ranges
 
 __all__ = ["rollout"]
 
@@ -63,7 +63,7 @@ def _roll_out(
     lists = _thinned(*target_lists(triangles, targets), 1 + below[agents].sum(axis=1))
     trials, turns = _TRIALS[: rings * len(RING)], np.arange(rings + 1) * len(RING)
     work = (agents, triangles, children, below, *lists, MOVES, ROUNDS, trials, turns)
-    side_by_side(lambda part: _kernels.roll_out(*work, *part, places), ranges(len(agents), smallest=1))
+    in_ranges(lambda first, last: _kernels.roll_out(*work, first, last, places), len(agents), smallest=1)
     return places
 
 

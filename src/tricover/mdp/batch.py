@@ -19,7 +19,7 @@ from tricover.mdp.problem import tables
 from tricover.mdp.process import LocalMDP, check_settings
 from tricover.mdp.solution import Solver
 from tricover.mdp.transition import Kernel
-from tricover.threads import ranges, side_by_side
+from tricover.threads import in_ranges, side_by_side
 
 __all__ = ["Solutions", "next_moves", "solve_many"]
 
@@ -73,12 +73,12 @@ def next_moves(
         reward = np.inf if beta is None else beta
         terms = table.coordinates, table.thirds, table.neighbors, grid.resolution
 
-        def decide(part: tuple[int, int]) -> None:
-            chosen = slice(*part)
+        def decide(first: int, last: int) -> None:
+            chosen = slice(first, last)
             parts = corners[chosen], goals[chosen], places[chosen]
             _kernels.next_moves(*terms, *parts, alpha, reward, enough, gamma, out[chosen])
 
-        side_by_side(decide, ranges(len(out), smallest=1024))
+        in_ranges(decide, len(out), smallest=1024)
         return out
     for agent in np.flatnonzero(inside):
         mdp = LocalMDP(grid, corners[agent], int(goals[agent]), alpha, beta, gamma, kernel)

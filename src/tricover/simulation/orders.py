@@ -15,12 +15,13 @@ from tricover.goals import cell_points
 from tricover.network import Network
 from tricover.simulation import _kernels
 from tricover.targets import Targets
-from tricover.threads import ranges, side_by_side
+from tricover.threads import in_ranges
 
 __all__ = ["NO_CELL", "Orders", "heard", "near_each_other"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 TILES = 64  # per axis
 NO_CELL = -2
@@ -40,16 +41,43 @@ class Orders:
     """(N,) where they are kept: where positions do not tell them."""
     reach_sets: Floats | None = None
     """(N, 3, 2) where there are vehicles that have to be driven there."""
-    _positions: Floats | None = None
+    _before: Floats | None = None
     _targets: Targets | None = None
 
-    def due(self, positions: Floats, targets: Targets) -> View:
-        """What the agents see that have to decide anew; ``positions`` are not to be changed after that."""
-        agents = self._concerned(positions, targets)
-        self._positions, self._targets = positions, targets
-        return View(agents, *heard(self.network, agents, positions), targets)
+    def __post_init__(self) -> None:
+        # Everything that is heard once more in the followers' order, anchors at the end: neighbours are neighbours.
+        self._rows = np.concatenate([self.followers, self.network.anchors])
+        row_of = np.empty(len(self.network), np.int32)
+        row_of[self._rows] = np.arange(len(self._rows))
+        self._hears = row_of[self.network.in_neighbors[self.followers]]
+        self._here, self._there = np.empty((2, len(self._rows), 2))
 
-    def take(self, decision: Decision, exact: NDArray[np.bool_]) -> None:
+    def news(self, positions: Floats, targets: Targets) -> Flags | None:
+        """Who has moved, followers and then anchors: all, so to speak, if the targets are others. None: no news.
+
+        ``positions`` (N, 2) are not to be changed after that.
+        """
+        known = targets is self._targets
+        if known and positions is self._before:
+            return None
+        flags = np.ones(len(self._rows), np.bool_)
+        self._before, self._targets = positions, targets
+        self._here, self._there = self._there, self._here
+
+        def look(first: int, last: int) -> None:
+            positions.take(self._rows[first:last], axis=0, out=self._here[first:last], mode="clip")
+            if known:
+                _kernels.moved(self._there, self._here, first, last, flags)
+
+        in_ranges(look, len(flags))
+        return flags if flags.any() else None
+
+    def view(self, news: Flags, first: int, last: int) -> View:
+        """What those of the followers first … last see who have moved, or listen to somebody who has."""
+        assert self._targets is not None, "there is no view without news"
+        return View(*_kernels.see(self.followers, self._hears, self._here, news, first, last), self._targets)
+
+    def take(self, decision: Decision, exact: Flags) -> None:
         """Keep decisions; ``exact`` (N,) says whose vehicle takes the setpoint itself for an order."""
         view, goals = decision.view, decision.goal_points
         if decision.constants.motion == "walk":
@@ -58,27 +86,13 @@ class Orders:
             goals = np.where(cells[:, None] < 0, goals, centres)
             arrived = (cells >= 0) & (cells == decision.states)
             goals[arrived] = view.positions[arrived]
-        work = view.agents, view.positions, goals
-        side_by_side(lambda part: _kernels.measure(*work, *part, self.away), ranges(len(goals)))
+        _kernels.measure(view.agents, view.positions, goals, self.away)
         if self.goal_cells is not None:
             self.goal_cells[view.agents] = decision.goal_cells
         if self.reach_sets is not None:
             ideal = exact[view.agents]
             self.reach_sets[view.agents] = decision.reach_sets
             self.reach_sets[view.agents[ideal]] = points_as_sets(decision.setpoints[ideal])
-
-    def _concerned(self, positions: Floats, targets: Targets) -> Ints:
-        """The followers whose position, in-neighbours' positions or targets are not what they were."""
-        before, followers = self._positions, self.followers
-        if before is None or targets is not self._targets:
-            return followers
-        if before is positions:
-            return followers[:0]
-        flags, due = np.empty(len(positions), np.bool_), np.empty(len(followers), np.bool_)
-        side_by_side(lambda part: _kernels.moved(before, positions, *part, flags), ranges(len(flags)))
-        work = followers, self.network.in_neighbors, flags
-        side_by_side(lambda part: _kernels.concerned(*work, *part, due), ranges(len(due)))
-        return followers[due]
 
 
 def near_each_other(agents: Ints, positions: Floats) -> Ints:
@@ -90,7 +104,6 @@ def near_each_other(agents: Ints, positions: Floats) -> Ints:
 
 def heard(network: Network, agents: Ints, positions: Floats) -> tuple[Floats, Floats]:
     """Positions of agents (A, 2), and of their in-neighbours (A, 3, 2)."""
-    own, triangles = np.empty((len(agents), 2)), np.empty((len(agents), 3, 2))
-    work = agents, network.in_neighbors, positions
-    side_by_side(lambda part: _kernels.listen(*work, *part, own, triangles), ranges(len(agents)))
-    return own, triangles
+    hears, triangles = network.in_neighbors[agents], np.empty((len(agents), 3, 2))
+    in_ranges(lambda first, last: _kernels.listen(hears, positions, first, last, triangles), len(agents))
+    return positions[agents], triangles

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from tricover.control import Constants, Decision, decide, points_as_sets
+from tricover.control import Constants, decide, points_as_sets
 from tricover.errors import LostControlError
 from tricover.geometry import CellGrid, weights_in
 from tricover.goals import goal_cells, prepare
@@ -17,7 +17,7 @@ from tricover.simulation.chapters import Chapter, anchor_paths, chapters, roster
 from tricover.simulation.orders import NO_CELL, Orders, heard, near_each_other
 from tricover.simulation.scenario import Scenario
 from tricover.targets import Targets
-from tricover.threads import ranges, side_by_side
+from tricover.threads import in_ranges, side_by_side
 from tricover.vehicles import Mixed, Vehicle, inside, step_draws
 from tricover.vehicles.exact import Exact
 from tricover.vehicles.landing import edge_distances
@@ -28,6 +28,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Flags = NDArray[np.bool_]
 
+AT_ONCE = 16384  # agents who decide together: what they need fits into the memory caches
 CLOSE = 0.05  # metres: what counts as at a point for vehicles that never quite stand still
 
 
@@ -221,11 +222,10 @@ def plan_of(scenario: Scenario) -> Plan:
 def advance(plan: Plan, stage: Stage, orders: Orders, targets: Targets, state: State) -> tuple[Row, Glance, State]:
     """From t to t+1: what to keep of step t, how far the team is at t, and the new state."""
     network, places = stage.network, stage.places(state.step)
-    decision = decide(orders.due(state.positions, targets), stage.constants)
-    orders.take(decision, plan.exact)
+    setpoints = _decide(plan, stage, orders, targets, state)
     orders.away[network.anchors] = np.linalg.norm(state.positions[network.anchors] - places, axis=1)
     if orders.reach_sets is None:
-        vehicles, positions, misses = *_go(stage, state, decision), None
+        vehicles, positions, misses = *_go(stage, state, setpoints), None
     else:
         vehicles, positions = _drive(plan, stage, state, orders.reach_sets)
         misses = np.where(inside(positions, orders.reach_sets), 0.0, edge_distances(positions, orders.reach_sets))
@@ -239,13 +239,35 @@ def advance(plan: Plan, stage: Stage, orders: Orders, targets: Targets, state: S
     return row, glance, State(state.step + 1, vehicles, positions, stage.present, quiet, still)
 
 
-def _go(stage: Stage, state: State, decision: Decision) -> tuple[Floats, Floats]:
+def _decide(plan: Plan, stage: Stage, orders: Orders, targets: Targets, state: State) -> Floats:
+    """Let those decide for whom there is news; returns everybody's setpoints (N, 2), one's own place without news."""
+    news = orders.news(state.positions, targets)
+    if news is None:
+        return state.positions
+    setpoints = np.empty_like(state.positions)
+    in_ranges(lambda first, last: np.copyto(setpoints[first:last], state.positions[first:last]), len(setpoints))
+
+    def act(first: int, last: int) -> None:
+        decision = decide(orders.view(news, first, last), stage.constants)
+        orders.take(decision, plan.exact)
+        if orders.reach_sets is None:
+            _kernels.send(decision.view.agents, decision.setpoints, setpoints)
+
+    everybody = len(orders.followers)
+    if callable(plan.scenario.control.goal):
+        act(0, everybody)  # a rule of the user's need not be safe in threads
+    else:
+        act(0, 0)  # what all share, such as the index of the targets, is made once
+        side_by_side(lambda first: act(first, min(first + AT_ONCE, everybody)), range(0, everybody, AT_ONCE))
+    return setpoints
+
+
+def _go(stage: Stage, state: State, setpoints: Floats) -> tuple[Floats, Floats]:
     """Exact vehicles are where they are told to be, and their positions are their states."""
-    anchors, places, agents = stage.network.anchors, stage.places(state.step), decision.view.agents
-    if not agents.size and np.array_equal(state.positions[anchors], places):
+    anchors, places = stage.network.anchors, stage.places(state.step)
+    if setpoints is state.positions and np.array_equal(setpoints[anchors], places):
         return state.vehicles, state.positions
-    positions, setpoints = state.positions.copy(), decision.setpoints
-    side_by_side(lambda part: _kernels.send(agents, setpoints, *part, positions), ranges(len(agents)))
+    positions = setpoints.copy() if setpoints is state.positions else setpoints
     positions[anchors] = places
     return positions, positions
 

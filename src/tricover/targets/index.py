@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.targets import _kernels as kernels
-from tricover.threads import ranges, side_by_side
+from tricover.threads import in_ranges
 
 __all__ = ["Column", "Index", "build_index", "count_and_sum", "list_members"]
 
@@ -132,7 +132,7 @@ def _order(index: Index, triangles: Floats) -> NDArray[np.int64] | None:
         return None
     low, high = index.corners
     scale, tiles = kernels.TILES / np.maximum(high - low, 1e-200), np.empty(count, dtype=np.uint16)
-    side_by_side(lambda part: kernels.find_tiles(triangles, low, scale, *part, tiles), ranges(count))
+    in_ranges(lambda first, last: kernels.find_tiles(triangles, low, scale, first, last, tiles), count)
     return np.argsort(tiles, kind="stable") if kernels.jumps(tiles) > _FEW_JUMPS * count else None
 
 
@@ -142,14 +142,14 @@ def _in_parts(index: Index, triangles: Floats, work: Callable[[Floats, NDArray[n
         return
     order = _order(index, triangles)
 
-    def do(part: tuple[int, int]) -> None:
+    def do(first: int, last: int) -> None:
         if order is None:
-            work(triangles[slice(*part)], np.arange(*part))
+            work(triangles[first:last], np.arange(first, last))
         else:
-            chosen = order[slice(*part)]
+            chosen = order[first:last]
             work(triangles.reshape(-1, 6).take(chosen, axis=0).reshape(-1, 3, 2), chosen)
 
-    side_by_side(do, ranges(len(triangles), smallest=512))
+    in_ranges(do, len(triangles), smallest=512)
 
 
 def count_and_sum(index: Index, triangles: Floats, columns: Sequence[Column]) -> tuple[NDArray[np.int64], Floats]:

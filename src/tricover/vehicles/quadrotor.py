@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tricover.errors import InputError, LostControlError
-from tricover.threads import ranges, side_by_side
+from tricover.threads import in_ranges
 from tricover.vehicles._kernels import GRAVITY, SIZE, Pilot, fly
 from tricover.vehicles.airframes import airframe
 from tricover.vehicles.limits import require_at_least_zero, require_positive, require_vector
@@ -103,11 +103,11 @@ class Quadrotor:
         blown = winds(self.wind, self.gust, draws)
         new = np.array(states, order="C")
 
-        def part(rows: tuple[int, int]) -> None:
-            some = slice(*rows)
+        def part(first: int, last: int) -> None:
+            some = slice(first, last)
             fly(new[some], goals[some], blown[some], duration / steps, steps, pilot, air)
 
-        side_by_side(part, ranges(len(new), smallest=16))
+        in_ranges(part, len(new), smallest=16)
         return flown(self.kind, new)
 
 
