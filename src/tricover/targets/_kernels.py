@@ -26,6 +26,10 @@ _FEW = 192  # stretches up to this long are tested target by target
 _EPS = 2.220446049250313e-16
 _TINY = 1e-290
 _STEEP = 1e150
+_NUMBER = np.array([byte.bit_count() for byte in range(256)], np.int32)  # of bits that are set
+_PLACES = np.array(
+    [[k for k in range(8) if byte >> k & 1] + [0] * (8 - byte.bit_count()) for byte in range(256)], np.int32
+)
 
 
 @kernel
@@ -218,36 +222,16 @@ def _follow(
 
 @kernel
 def _mask(edges: Any, doubt: float, xs: Floats, ys: Floats, first: int) -> int:
-    """Which of the next CHUNK targets are inside or in doubt, one bit each.
+    """Which of the next CHUNK targets are inside or in doubt, one bit each, and CHUNK bits above, which are inside.
 
     The loop has a fixed length and no branches, so that the compiler works on several targets at once.
     """
     bits = 0
     for k in range(CHUNK):
         target = np.uint64(first) + np.uint64(k)
-        bits |= (_least(edges, xs[target], ys[target]) > -doubt) << k
+        least = _least(edges, xs[target], ys[target])
+        bits |= (least > -doubt) << k | (least > doubt) << (k + CHUNK)
     return bits
-
-
-@inlined
-def _near(edges: Any, doubt: float, points: Floats, perhaps: Integers, pieces: int, scratch: Any) -> int:
-    """Collect the targets that are inside or in doubt; returns how many.
-
-    Branches on what is found could not be predicted, so there are none: what is not wanted is overwritten.
-    """
-    masks, found = scratch
-    chunks, count = 0, 0
-    for piece in range(pieces):
-        last = perhaps[piece, 1]
-        for first in range(perhaps[piece, 0], last, CHUNK):
-            bits = _mask(edges, doubt, points[0], points[1], first) & ((1 << min(last - first, CHUNK)) - 1)
-            masks[chunks, 0], masks[chunks, 1] = first, bits
-            chunks += bits != 0
-    for chunk in range(chunks):
-        for k in range(CHUNK):
-            found[count] = masks[chunk, 0] + k
-            count += (masks[chunk, 1] >> k) & 1
-    return count
 
 
 @kernel
@@ -270,16 +254,48 @@ def _holds(corners: Floats, x: float, y: float) -> bool:
 
 
 @kernel
-def _inside(corners: Floats, edges: Any, doubt: float, x: float, y: float) -> bool:
-    """Whether a target that is inside or in doubt is inside."""
-    return _least(edges, x, y) > doubt or _holds(corners, x, y)
+def _without_doubt(corners: Floats, points: Floats, first: int, bits: int, doubtful: int) -> int:
+    """The bits of a chunk's targets that are inside, exact tests for the doubtful ones included."""
+    for k in range(CHUNK):
+        if doubtful >> k & 1 and not _holds(corners, points[0, first + k], points[1, first + k]):
+            bits ^= 1 << k
+    return bits
+
+
+@inlined
+def _near(
+    corners: Floats, edges: Any, doubt: float, points: Floats, perhaps: Integers, pieces: int, scratch: Any
+) -> int:
+    """Collect the targets of the pieces that are inside; returns how many.
+
+    Branches on what is found could not be predicted, so there are none: what is not wanted is overwritten.
+    """
+    masks, found = scratch
+    chunks, count = 0, 0
+    for piece in range(pieces):
+        last = perhaps[piece, 1]
+        for first in range(perhaps[piece, 0], last, CHUNK):
+            both, these = _mask(edges, doubt, points[0], points[1], first), (1 << min(last - first, CHUNK)) - 1
+            bits = both & these
+            masks[chunks, 0], masks[chunks, 1], masks[chunks, 2] = first, bits, bits & ~(both >> CHUNK)
+            chunks += bits != 0
+    for chunk in range(chunks):
+        first, bits, doubtful = masks[chunk, 0], masks[chunk, 1], masks[chunk, 2]
+        if doubtful:
+            bits = _without_doubt(corners, points, first, bits, doubtful)
+        for half in range(0, CHUNK, 8):
+            byte = (bits >> half) & 255
+            for k in range(8):
+                found[np.uint64(count + k)] = first + half + _PLACES[byte, k]
+            count += _NUMBER[byte]
+    return count
 
 
 @kernel
 def _scratch(points: Floats, rows: Floats) -> Any:
     """Room for the stretches of one triangle that are perhaps and surely inside, and for what is found in them."""
     most, targets = rows.shape[1], points.shape[1]
-    masks = np.empty((targets // CHUNK + 2 * most + 1, 2), np.int32)
+    masks = np.empty((targets // CHUNK + 2 * most + 1, 3), np.int32)
     return (
         np.empty((2 * most, 2), np.int32),
         np.empty((most, 2), np.int32),
@@ -332,14 +348,13 @@ def sum_inside(
             total_one += _between(prefix_one, inner, outer)
             total_two += _between(prefix_two, inner, outer)
             total_three += _between(prefix_three, inner, outer)
-        for k in range(_near(edges, doubt, points, perhaps, pieces, scratch)):
+        near = _near(corners, edges, doubt, points, perhaps, pieces, scratch)
+        for k in range(near):
             target = found[k]
-            if _inside(corners, edges, doubt, points[0, target], points[1, target]):
-                number += 1
-                total_one += one[target]
-                total_two += two[target]
-                total_three += three[target]
-        numbers[triangle] = number
+            total_one += one[target]
+            total_two += two[target]
+            total_three += three[target]
+        numbers[triangle] = number + near
         totals[triangle, 0], totals[triangle, 1], totals[triangle, 2] = total_one, total_two, total_three
     for triangle, place in enumerate(places):  # all at once: far-off writes in the loop above would hold it up
         counts[place] = numbers[triangle]
@@ -372,8 +387,6 @@ def list_inside(
             for target in range(surely[block, 0], surely[block, 1]):
                 members[place] = names[target]
                 place += 1
-        for k in range(_near(edges, doubt, points, perhaps, pieces, scratch)):
-            target = found[k]
-            if _inside(corners, edges, doubt, points[0, target], points[1, target]):
-                members[place] = names[target]
-                place += 1
+        for k in range(_near(corners, edges, doubt, points, perhaps, pieces, scratch)):
+            members[place] = names[found[k]]
+            place += 1

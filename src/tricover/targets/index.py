@@ -149,7 +149,7 @@ def _in_parts(index: Index, triangles: Floats, work: Callable[[Floats, NDArray[n
             chosen = order[first:last]
             work(triangles.reshape(-1, 6).take(chosen, axis=0).reshape(-1, 3, 2), chosen)
 
-    in_ranges(do, len(triangles), smallest=512)
+    in_ranges(do, len(triangles), smallest=512, most=64)
 
 
 def count_and_sum(index: Index, triangles: Floats, columns: Sequence[Column]) -> tuple[NDArray[np.int64], Floats]:
