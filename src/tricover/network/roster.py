@@ -41,9 +41,11 @@ def as_roster(reference: ArrayLike) -> Floats:
 def _refuse_coincident(points: Floats) -> None:
     places = scaled(points)
     ordered = np.sort(places[:, 0])
-    if not (ordered[1:] == ordered[:-1]).any():  # nearly always: no two agents share even one coordinate
+    shared = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    if not shared.size:  # nearly always: no two agents share even one coordinate
         return
-    order = np.lexsort(places.T[::-1])
+    suspects = np.flatnonzero(np.isin(places[:, 0], shared))
+    order = suspects[np.lexsort(places[suspects].T[::-1])]
     same = np.flatnonzero((places[order[1:]] == places[order[:-1]]).all(axis=1))
     if same.size:
         first, second = sorted(order[same[0] : same[0] + 2].tolist())

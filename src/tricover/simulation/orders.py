@@ -97,9 +97,11 @@ class Orders:
 
 def near_each_other(agents: Ints, positions: Floats) -> Ints:
     """Agents (A,) tile by tile of where they stand."""
-    low, extent = positions.min(axis=0), np.ptp(positions, axis=0)
-    tiles = ((positions[agents] - low) * (TILES / np.maximum(extent, 1e-200))).astype(np.uint16)
-    return agents[np.argsort(tiles[:, 1] * (TILES + 1) + tiles[:, 0], kind="stable")]
+    tiles = np.zeros(len(agents), np.uint16)
+    for axis in positions.T[::-1]:  # by itself, which NumPy does much faster than both at once
+        scale = TILES / max(np.ptp(axis), 1e-200)
+        tiles = tiles * (TILES + 1) + ((axis[agents] - axis.min()) * scale).astype(np.uint16)
+    return agents[np.argsort(tiles, kind="stable")]
 
 
 def heard(network: Network, agents: Ints, positions: Floats) -> tuple[Floats, Floats]:

@@ -88,11 +88,14 @@ def build_index(positions: Floats) -> Index:
     count = len(positions)
     size = max(1, ceil(_ROW_SHAPE * sqrt(count)))
     starts = range(0, count, size)
-    by_height = np.lexsort((positions[:, 0], positions[:, 1]))
-    names = np.empty(count, dtype=np.int32)
-    for start in starts:
-        row = by_height[start : start + size]
-        names[start : start + size] = row[np.argsort(positions[row, 0], kind="stable")]
+    names = np.argsort(positions[:, 1], kind="stable").astype(np.int32)
+
+    def sort(first: int, last: int) -> None:
+        for start in starts[first:last]:
+            row = names[start : start + size]
+            row[:] = row[np.argsort(positions[row, 0], kind="stable")]
+
+    in_ranges(sort, len(starts), smallest=8)
     points = np.empty((2, count + kernels.CHUNK))
     points[:, :count] = positions[names].T
     points[:, count:] = points[:, :1]  # padding: the kernels read whole chunks
