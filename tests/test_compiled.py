@@ -10,7 +10,9 @@ import sys
 from tricover.compiled import on_compilation
 on_compilation(lambda: sys.stdout.write("compiling "))
 import tricover as tc
-tc.build_network([[0, 0], [4, 0], [4, 4], [0, 4], [2, 2], [1, 2], [3, 2.5]])
+reference = [[0, 0], [4, 0], [4, 4], [0, 4], [2, 2], [1, 2], [3, 2.5]]
+run = tc.simulate(tc.Scenario(reference=reference, targets=reference, control={"motion": "walk", "resolution": 5}))
+sys.stdout.write(str(tc.certify(run).holds))
 """
 
 
@@ -20,8 +22,8 @@ def test_compilation_is_announced_once_and_kept_for_the_next_process(tmp_path):
         environment = {"NUMBA_CACHE_DIR": str(tmp_path), "PATH": ""}
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
 
-    assert run() == "compiling "
-    assert run() == ""
+    assert run() == "compiling True"
+    assert run() == "True"
 
 
 def test_kernels_are_cached_in_numbas_own_way_where_its_names_change(monkeypatch, tmp_path):

@@ -40,7 +40,7 @@ def test_json_and_settings():
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(arguments, message):
-    command = [sys.executable, "-c", "from tricover.cli.main import main; main()", *CHECK, *arguments]
+    command = [sys.executable, "-c", "from tricover.cli.main import command; command()", *CHECK, *arguments]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 2
     assert result.stdout == ""

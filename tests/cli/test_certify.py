@@ -1,7 +1,6 @@
 """``tricover certify``: what it prints, its exit codes, and what it says when it cannot."""
 
 import json
-import sys
 
 import numpy as np
 import pytest
@@ -9,7 +8,7 @@ import zarr
 from typer.testing import CliRunner
 
 import tricover as tc
-from tricover.cli.main import app, main
+from tricover.cli.main import app
 
 
 def run(*args):
@@ -32,19 +31,6 @@ def folder(tmp_path_factory):
     ]
     (place / "log.csv").write_text("\n".join(["time,agent,x,y", *lines]))
     return place
-
-
-@pytest.fixture
-def complaint(monkeypatch, capsys):
-    def fail(*args):
-        monkeypatch.setattr(sys, "argv", ["tricover", "certify", *map(str, args)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        out, err = capsys.readouterr()
-        assert (stop.value.code, out, err.count("\n")) == (2, "", 1)
-        return err
-
-    return fail
 
 
 def test_a_run(folder):
@@ -108,14 +94,18 @@ def test_figures(folder, figure, tmp_path):
 
 def test_bad_input_is_one_line(complaint, folder, tmp_path):
     (tmp_path / "empty").mkdir()
-    assert "--network" in complaint(folder / "log.csv")
-    assert "belong to a log" in complaint(folder / "run", "--network", folder / "network.json")
-    assert "not the store of a run" in complaint(tmp_path / "empty")
-    assert "cannot read" in complaint(tmp_path / "no.csv", "--network", folder / "network.json")
-    assert "cannot read" in complaint(folder / "log.csv", "--network", tmp_path / "no.json")
-    assert "team.toml: not a JSON" in complaint(folder / "log.csv", "--network", folder / "team.toml")
-    assert "eta" in complaint(folder / "run", "--eta", 2)
-    assert "scenario" in complaint(folder / "team.toml", "--eta", 0.5)
-    assert "'.gif'" in complaint(folder / "run", "--plot", "a.gif")
-    assert "needs the steps" in complaint(folder / "team.toml", "--figure", "tube", "--plot", tmp_path / "a.png")
-    assert "no agent 99" in complaint(folder / "run", "--figure", "tube", "--agent", 99, "--plot", tmp_path / "a.png")
+    assert "--network" in complaint("certify", folder / "log.csv")
+    assert "belong to a log" in complaint("certify", folder / "run", "--network", folder / "network.json")
+    assert "not the store of a run" in complaint("certify", tmp_path / "empty")
+    assert "cannot read" in complaint("certify", tmp_path / "no.csv", "--network", folder / "network.json")
+    assert "cannot read" in complaint("certify", folder / "log.csv", "--network", tmp_path / "no.json")
+    assert "team.toml: not a JSON" in complaint("certify", folder / "log.csv", "--network", folder / "team.toml")
+    assert "eta" in complaint("certify", folder / "run", "--eta", 2)
+    assert "scenario" in complaint("certify", folder / "team.toml", "--eta", 0.5)
+    assert "'.gif'" in complaint("certify", folder / "run", "--plot", "a.gif")
+    assert "needs the steps" in complaint(
+        "certify", folder / "team.toml", "--figure", "tube", "--plot", tmp_path / "a.png"
+    )
+    assert "no agent 99" in complaint(
+        "certify", folder / "run", "--figure", "tube", "--agent", 99, "--plot", tmp_path / "a.png"
+    )

@@ -12,7 +12,7 @@ from tests.export.runs import eventful, scenario
 from typer.testing import CliRunner
 
 import tricover as tc
-from tricover.cli.main import app, main
+from tricover.cli.main import app
 
 
 def tricover(*arguments):
@@ -34,19 +34,6 @@ def folder(tmp_path_factory):
     (place / "empty").mkdir()
     (place / "notes.txt").write_text("hello")
     return place
-
-
-@pytest.fixture
-def complaint(monkeypatch, capsys):
-    def fail(*args):
-        monkeypatch.setattr(sys, "argv", ["tricover", *map(str, args)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        out, err = capsys.readouterr()
-        assert (stop.value.code, out, err.count("\n")) == (2, "", 1)
-        return err.removeprefix("tricover: ").strip()
-
-    return fail
 
 
 def test_a_stored_run_by_the_ending(folder, tmp_path):
@@ -146,7 +133,7 @@ def test_a_film_that_cannot_be_is_one_line(folder, complaint, monkeypatch, argum
 def test_on_a_terminal_there_is_a_progress_bar(folder, tmp_path):
     """A pseudo-terminal as stderr sees the bar go to its end."""
     ours, theirs = pty.openpty()
-    code = "from tricover.cli.main import main; main()"
+    code = "from tricover.cli.main import command; command()"
     arguments = ["animate", folder / "run.zarr", "-o", tmp_path / "film.gif", "--size", "160", "--seconds", "2"]
     process = subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], stderr=theirs)
     os.close(theirs)

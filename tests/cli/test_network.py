@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tricover as tc
-from tricover.cli.main import app, main
+from tricover.cli.main import app
 
 TEAM = str(Path(__file__).parents[2] / "examples" / "team-13.csv")
 
@@ -21,26 +21,8 @@ def run(*args):
 
 def command(*args):
     """The installed command, as a process of its own."""
-    call = [sys.executable, "-c", "from tricover.cli.main import main; main()", *map(str, args)]
+    call = [sys.executable, "-c", "from tricover.cli.main import command; command()", *map(str, args)]
     return subprocess.run(call, capture_output=True, text=True, check=False)
-
-
-@pytest.fixture
-def complaint(monkeypatch, capsys):
-    """Run the command, which must fail with exit code 2; gives its one line on stderr."""
-
-    def fail(*args):
-        monkeypatch.setattr(sys, "argv", ["tricover", *map(str, args)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        out, err = capsys.readouterr()
-        assert stop.value.code == 2
-        assert out == ""
-        assert err.startswith("tricover: ")
-        assert err.count("\n") == 1
-        return err
-
-    return fail
 
 
 def test_table_and_summary():

@@ -1,7 +1,6 @@
 """``tricover plot``: what it writes, its names, and what it says when it cannot."""
 
 import json
-import sys
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -12,7 +11,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 import tricover as tc
-from tricover.cli.main import app, main
+from tricover.cli.main import app
 from tricover.plot.kinds import KINDS
 
 
@@ -42,19 +41,6 @@ def stop_at(step):
             raise KeyboardInterrupt
 
     return press
-
-
-@pytest.fixture
-def complaint(monkeypatch, capsys):
-    def fail(*args):
-        monkeypatch.setattr(sys, "argv", ["tricover", "plot", *map(str, args)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        out, err = capsys.readouterr()
-        assert (stop.value.code, out, err.count("\n")) == (2, "", 1), err
-        return err
-
-    return fail
 
 
 def test_the_figure_is_named_after_run_and_kind(folder, tmp_path, monkeypatch):
@@ -143,20 +129,20 @@ def test_bad_input_is_one_line(complaint, folder, tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").write_text("x")
     stored = folder / "team.zarr"
-    assert "no such run" in complaint(tmp_path / "missing.zarr", "paths")
-    assert "not a run's folder" in complaint(tmp_path / "file", "paths")
-    assert "not the store of a run" in complaint(tmp_path / "empty", "paths")
-    assert "no step of this run" in complaint(folder / "none.zarr", "paths")
-    assert "did you mean 'paths'?" in complaint(stored, "path")
-    assert "there are network" in complaint(stored, "xyz")
-    assert "'.gif'" in complaint(stored, "paths", "-o", "a.gif")
-    assert "no agent 15: agents are numbered 0 to 14" in complaint(stored, "story", "--agent", 15)
-    assert "is an anchor" in complaint(stored, "story", "--agent", int(tc.Run.open(stored).network.core))
-    assert "no step 999" in complaint(stored, "voronoi", "--step", 999)
-    assert "there is no folder" in complaint(stored, "paths", "-o", tmp_path / "no" / "a.png")
-    assert "is a file" in complaint(stored, "all", "-o", tmp_path / "file")
-    assert "which run" in complaint()
-    assert "which figure" in complaint(stored)
+    assert "no such run" in complaint("plot", tmp_path / "missing.zarr", "paths")
+    assert "not a run's folder" in complaint("plot", tmp_path / "file", "paths")
+    assert "not the store of a run" in complaint("plot", tmp_path / "empty", "paths")
+    assert "no step of this run" in complaint("plot", folder / "none.zarr", "paths")
+    assert "did you mean 'paths'?" in complaint("plot", stored, "path")
+    assert "there are network" in complaint("plot", stored, "xyz")
+    assert "'.gif'" in complaint("plot", stored, "paths", "-o", "a.gif")
+    assert "no agent 15: agents are numbered 0 to 14" in complaint("plot", stored, "story", "--agent", 15)
+    assert "is an anchor" in complaint("plot", stored, "story", "--agent", int(tc.Run.open(stored).network.core))
+    assert "no step 999" in complaint("plot", stored, "voronoi", "--step", 999)
+    assert "there is no folder" in complaint("plot", stored, "paths", "-o", tmp_path / "no" / "a.png")
+    assert "is a file" in complaint("plot", stored, "all", "-o", tmp_path / "file")
+    assert "which run" in complaint("plot")
+    assert "which figure" in complaint("plot", stored)
 
 
 def test_a_torn_store_is_one_line(complaint, folder, tmp_path):
@@ -164,7 +150,7 @@ def test_a_torn_store_is_one_line(complaint, folder, tmp_path):
     tc.simulate(made, tmp_path / "torn.zarr")
     [chunk, *_] = sorted(path for path in (tmp_path / "torn.zarr" / "positions" / "c").rglob("*") if path.is_file())
     chunk.write_bytes(chunk.read_bytes()[:20])
-    assert "torn.zarr" in complaint(tmp_path / "torn.zarr", "paths", "-o", tmp_path / "a.png")
+    assert "torn.zarr" in complaint("plot", tmp_path / "torn.zarr", "paths", "-o", tmp_path / "a.png")
     group = zarr.open_group(tmp_path / "torn.zarr")
     del group.attrs["scenario"]
-    assert "torn.zarr" in complaint(tmp_path / "torn.zarr", "paths", "-o", tmp_path / "a.png")
+    assert "torn.zarr" in complaint("plot", tmp_path / "torn.zarr", "paths", "-o", tmp_path / "a.png")

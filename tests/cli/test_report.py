@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import sys
 
 import pytest
 from tests.report.pages import Page, scenario
@@ -10,7 +9,7 @@ from typer.testing import CliRunner
 
 import tricover as tc
 from tricover.cli import report as command
-from tricover.cli.main import app, main
+from tricover.cli.main import app
 
 
 def call(*args):
@@ -25,19 +24,6 @@ def folder(tmp_path_factory):
     made.save(place / "team.toml")
     tc.simulate(made, place / "team.zarr")
     return place
-
-
-@pytest.fixture
-def complaint(monkeypatch, capsys):
-    def fail(*args):
-        monkeypatch.setattr(sys, "argv", ["tricover", "report", *map(str, args)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        out, err = capsys.readouterr()
-        assert (stop.value.code, out, err.count("\n")) == (2, "", 1)
-        return err
-
-    return fail
 
 
 def test_of_a_stored_run(folder, tmp_path):
@@ -85,14 +71,14 @@ def test_a_run_that_was_cut_short_is_reported_as_far_as_it_went(tmp_path):
 
 
 def test_bad_paths(folder, tmp_path, complaint):
-    assert "no such run" in complaint(tmp_path / "nothing.zarr", "-o", tmp_path / "x.html")
+    assert "no such run" in complaint("report", tmp_path / "nothing.zarr", "-o", tmp_path / "x.html")
     (tmp_path / "points.csv").write_text("x,y\n1,2\n")
-    assert "not a run's folder" in complaint(tmp_path / "points.csv", "-o", tmp_path / "x.html")
-    assert "not the store of a run" in complaint(tmp_path, "-o", tmp_path / "x.html")
-    assert "a report is an HTML file" in complaint(folder / "team.zarr", "-o", tmp_path / "x.pdf")
-    assert "does not exist" in complaint(folder / "team.zarr", "-o", tmp_path / "no" / "x.html")
+    assert "not a run's folder" in complaint("report", tmp_path / "points.csv", "-o", tmp_path / "x.html")
+    assert "not the store of a run" in complaint("report", tmp_path, "-o", tmp_path / "x.html")
+    assert "a report is an HTML file" in complaint("report", folder / "team.zarr", "-o", tmp_path / "x.pdf")
+    assert "does not exist" in complaint("report", folder / "team.zarr", "-o", tmp_path / "no" / "x.html")
     (tmp_path / "folder.html").mkdir()
-    assert "is a folder" in complaint(folder / "team.zarr", "-o", tmp_path / "folder.html")
+    assert "is a folder" in complaint("report", folder / "team.zarr", "-o", tmp_path / "folder.html")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.html", "points.csv"]
 
 
@@ -105,6 +91,6 @@ def test_a_copy_that_broke_off(folder, tmp_path, complaint, lost):
         shutil.rmtree(part)
     else:
         part.write_bytes(part.read_bytes()[:400])
-    said = complaint(copy, "-o", tmp_path / "x.html")
+    said = complaint("report", copy, "-o", tmp_path / "x.html")
     assert "not the store of a run" in said or "missing: copy the run again" in said
     assert not (tmp_path / "x.html").exists()

@@ -61,7 +61,7 @@ def test_quiet_says_nothing(reproduce):
 
 
 def in_a_shell(*arguments, **settings):
-    code = "from tricover.cli.main import main; main()"
+    code = "from tricover.cli.main import command; command()"
     command = [sys.executable, "-c", code, "reproduce", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False, **settings)
 

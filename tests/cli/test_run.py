@@ -47,7 +47,7 @@ def tricover(*arguments):
 
 
 def in_a_shell(*arguments, **settings):
-    code = "from tricover.cli.main import main; main()"
+    code = "from tricover.cli.main import command; command()"
     command = [sys.executable, "-c", code, *map(str, arguments)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **settings)
 

@@ -23,7 +23,7 @@ def test_no_heavy_library_is_loaded(code):
 
 
 def test_help_lists_the_commands():
-    code = "from tricover.cli.main import main; main()"
+    code = "from tricover.cli.main import command; command()"
     done = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=True)
     assert "network" in done.stdout
 

@@ -17,7 +17,7 @@ from tricover.paper import Stage, reproduce, scenarios
 from tricover.paper.figures import FIGURES
 from tricover.paper.folder import open_folder
 
-COMMAND = [sys.executable, "-c", "from tricover.cli.main import main; main()", "reproduce", "-q", "-o"]
+COMMAND = [sys.executable, "-c", "from tricover.cli.main import command; command()", "reproduce", "-q", "-o"]
 
 
 @pytest.fixture(scope="module")

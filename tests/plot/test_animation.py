@@ -260,7 +260,7 @@ def test_a_film_that_is_cut_short_leaves_what_was_there(run, tmp_path, ending):
 
 def test_killed_half_way_there_is_no_film(tmp_path):
     scenario(agents=200).save(tmp_path / "team.toml")
-    code = "from tricover.cli.main import main; main()"
+    code = "from tricover.cli.main import command; command()"
     arguments = ["animate", tmp_path / "team.toml", "-o", tmp_path / "film.mp4", "--seconds", "600"]
     process = subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], stderr=subprocess.PIPE)
     try:

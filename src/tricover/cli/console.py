@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tricover.cli.quick import load_numba
 from tricover.errors import FileFormatError
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def note(text: str) -> None:
 
 def announce_compilation() -> None:
     """Say so when kernels have to be compiled, once: the first use of a machine takes a while."""
+    load_numba()
     from tricover.compiled import on_compilation
 
     on_compilation(lambda: note("Compiling kernels: only this once, they are kept for the next time …"))
@@ -61,7 +63,7 @@ def show(*results: "RenderableType") -> None:
     """Results for people, on stdout."""
     from rich.console import Console
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, emoji=False)
     for result in results:
         console.print(result)
 

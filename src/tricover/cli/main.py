@@ -3,14 +3,13 @@
 Exit codes: 0 done, 1 the answer is no, 2 bad input, 130 interrupted.
 """
 
-import atexit
-import gc
 import sys
 from typing import Annotated, NoReturn
 
 import typer
 
 import tricover
+from tricover.cli import quick
 from tricover.cli.animate import animate
 from tricover.cli.aoc import aoc
 from tricover.cli.certify import certify
@@ -25,7 +24,7 @@ from tricover.cli.reproduce import reproduce
 from tricover.cli.run import run
 from tricover.errors import TricoverError
 
-__all__ = ["app", "main"]
+__all__ = ["app", "command", "main"]
 
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # Typer gives it no name of its own
 
@@ -59,10 +58,17 @@ for _command in (animate, aoc, certify, compare, export, init, network, plan, pl
     app.command()(_command)
 
 
-def main() -> None:
+def command() -> NoReturn:
+    """What the shell calls: ``main``, and out."""
+    try:
+        main()
+    except SystemExit as done:
+        quick.end(done.code if isinstance(done.code, int) else 0)
+
+
+def main() -> NoReturn:
     """Run the command; what is wrong with the input becomes one line on stderr and exit code 2."""
-    gc.set_threshold(1_000_000)  # libraries make many objects that stay: looking for garbage among them takes longer
-    atexit.register(gc.freeze)  # than a small run, at the start and at the end
+    quick.start()
     try:
         sys.exit(app(standalone_mode=False))
     except TricoverError as error:
