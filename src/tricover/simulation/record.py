@@ -13,6 +13,7 @@ Arrays have an entry for each step t; N is the final roster, and T the number of
     settled    (T,)         whether at t every follower was at its goal and every anchor at its place
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -35,6 +36,11 @@ class Layout(NamedTuple):
         """The shape for so many entries and agents."""
         sizes = {"agent": agents, "xy": 2, "corner": 3}
         return (length, *(sizes[name] for name in self.dimensions[1:]))
+
+    def array(self, values: list[Any], agents: int) -> NDArray[Any]:
+        """The entries as one array."""
+        array = np.asarray(values[0])[None] if len(values) == 1 else np.array(values)
+        return array.astype(self.dtype, copy=False).reshape(self.shape(len(values), agents))
 
     @property
     def by_time(self) -> bool:
@@ -74,12 +80,16 @@ class Keeper(Kept, Protocol):
         """Keep what is left; ``finished`` says that the run has come to its end."""
 
 
-def entries(name: str, rows: list[Row], end: State, ended: bool = True) -> NDArray[Any]:
-    """An array over time from rows; with what holds at the end if they have ``ended`` and it is by time."""
-    layout, found = ARRAYS[name], [getattr(row, name) for row in rows]
-    if ended and layout.by_time:
-        found.append(getattr(end, name))
-    return np.array(found, layout.dtype).reshape(layout.shape(len(found), len(end.positions)))
+def entries(names: Iterable[str], rows: list[Row], end: State, ended: bool = True) -> dict[str, NDArray[Any]]:
+    """Arrays over time from rows; with what holds at the end if they have ``ended`` and an array is by time."""
+    found: dict[str, list[Any]] = {name: [] for name in names}
+    for row in rows:  # one after another: what its values have in common is worked out once
+        for name, values in found.items():
+            values.append(getattr(row, name))
+    for name, values in found.items():
+        if ended and ARRAYS[name].by_time:
+            values.append(getattr(end, name))
+    return {name: ARRAYS[name].array(values, len(end.positions)) for name, values in found.items()}
 
 
 @dataclass(eq=False)
@@ -104,4 +114,4 @@ class Memory:
 
     def read(self, name: str, start: int, stop: int) -> NDArray[Any]:
         """Entries ``start`` to ``stop`` of an array."""
-        return entries(name, self._rows[start:stop], self._end, ended=start <= self.steps < stop)
+        return entries([name], self._rows[start:stop], self._end, ended=start <= self.steps < stop)[name]

@@ -1,7 +1,7 @@
 """One step of the whole team: everyone decides from the positions at t, then everyone moves, and t+1 begins."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -129,13 +129,19 @@ class Row:
 
     @property
     def _heard(self) -> tuple[Floats, Floats]:
-        return heard(self.stage.network, self.stage.network.followers, self.positions)
+        return _heard_last(self)
 
     def _spread(self, values: NDArray[Any], otherwise: float, dtype: DTypeLike) -> NDArray[Any]:
         """The followers' values (F, …) as everybody's (N, …)."""
         spread = np.full((len(self.positions), *values.shape[1:]), otherwise, dtype)
         spread[self.stage.network.followers] = values
         return spread
+
+
+@lru_cache(maxsize=1)
+def _heard_last(row: Row) -> tuple[Floats, Floats]:
+    """What the followers heard; kept for one row, as several questions to it follow each other."""
+    return heard(row.stage.network, row.stage.network.followers, row.positions)
 
 
 @dataclass(frozen=True, eq=False)
