@@ -7,9 +7,17 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tricover.errors import FileFormatError, InputError
-from tricover.formats import Points, Projection, read_points, write_points, write_whole
+from tricover.formats import Points, Projection, delimited, read_points, write_points, write_whole
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@pytest.fixture(scope="module", params=[delimited.LONG, 0], ids=["by fields", "as numbers"], autouse=True)
+def long_from(request):
+    """Both ways to read a table: what one of them gives, the other gives."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(delimited, "LONG", request.param)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from math import inf
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from tricover.errors import FileFormatError, InputError, listed
 from tricover.formats.points import Points
 from tricover.formats.projection import Projection
 
+Column: TypeAlias = Sequence[object] | NDArray[np.float64]
 LOWEST = -float(np.finfo(np.float64).max)
 __all__ = ["NAMELESS", "from_columns", "roles", "to_columns"]
 
@@ -58,10 +59,10 @@ def _good(value: Any, lowest: float) -> bool:
         return False
 
 
-def _numbers(values: Sequence[object], place: Callable[[int], str], lowest: float, what: str) -> NDArray[np.float64]:
+def _numbers(values: Column, place: Callable[[int], str], lowest: float, what: str) -> NDArray[np.float64]:
     """The column as floats; the error says where the first value stands that is none."""
     try:
-        numbers = np.array(list(map(float, values)))  # type: ignore[arg-type]
+        numbers = values if isinstance(values, np.ndarray) else np.array(list(map(float, values)))  # type: ignore[arg-type]
     except (TypeError, ValueError):
         numbers = np.full(1, np.nan)
     if not (np.isfinite(numbers) & (numbers >= lowest)).all():
@@ -71,7 +72,7 @@ def _numbers(values: Sequence[object], place: Callable[[int], str], lowest: floa
 
 
 def from_columns(
-    columns: Mapping[str, Sequence[object]],
+    columns: Mapping[str, Column],
     place: Callable[[str, int], str],
     projection: Projection | None = None,
 ) -> Points:

@@ -7,6 +7,8 @@ are comments, empty lines are skipped. Numbers are written so that they read bac
 import csv
 import io
 
+import numpy as np
+
 from tricover.errors import FileFormatError
 from tricover.formats.columns import NAMELESS, from_columns, roles, to_columns
 from tricover.formats.points import Points
@@ -15,9 +17,12 @@ from tricover.formats.projection import Projection
 __all__ = ["from_csv", "to_csv"]
 
 
+LONG = 1 << 20  # characters from which on a table is read as numbers first
+
+
 def _rows(text: str) -> tuple[list[list[str]], list[int]]:
     """Fields of every line that holds any, and the line's number."""
-    first = next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
+    first = next((line for line in io.StringIO(text) if line.strip() and not line.startswith("#")), "")
     delimiter = next((mark for mark in ",;\t" if mark in first), " ")
     reader = csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True)
     numbered = [(row, reader.line_num) for row in reader if any(row) and not row[0].startswith("#")]
@@ -32,10 +37,34 @@ def _is_number(field: str) -> bool:
     return True
 
 
+def _all_numbers(text: str, path: object, projection: Projection | None) -> Points | None:
+    """Points of a long table that holds nothing but good numbers below its header, read at once; else None."""
+    first, _, rest = text.partition("\n")
+    if len(text) < LONG or "#" in text or "," not in first:
+        return None
+    named = not any(map(_is_number, first.split(",")))
+    names = first.split(",") if named else NAMELESS.get(first.count(",") + 1, ())
+    lines = rest if named else text
+    if not lines.strip():
+        return None
+    try:
+        which = roles(names, path)
+        table = np.loadtxt(io.StringIO(lines), delimiter=",", ndmin=2)
+    except ValueError:  # something else is in it: to be read, or complained about, field by field
+        return None
+    good = table.shape[1] == len(names) and "id" not in which and bool(np.isfinite(table).all())
+    if not good or ("weight" in which and table[:, which["weight"]].min() < 0):
+        return None
+    return from_columns({role: table[:, index] for role, index in which.items()}, lambda *_: "", projection)
+
+
 def from_csv(data: bytes, path: object, projection: Projection | None = None) -> Points:
     """Points of a CSV file; errors name the file, the line and the column."""
     try:
-        rows, lines = _rows(data.decode("utf-8-sig"))
+        text = data.decode("utf-8-sig")
+        if (found := _all_numbers(text, path, projection)) is not None:
+            return found
+        rows, lines = _rows(text)
     except (UnicodeDecodeError, csv.Error) as error:
         raise FileFormatError(f"{path} is not a CSV text file in UTF-8: {error}") from error
     if rows and not any(map(_is_number, rows[0])):
