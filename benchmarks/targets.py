@@ -11,7 +11,7 @@ import numpy as np
 
 import tricover as tc
 from benchmarks.compare import Row, against, best_of, power, size, span, timer
-from benchmarks.workers import files, worker
+from benchmarks.workers import Worker, files, worker
 
 
 def settled(network: tc.Network, targets: tc.Targets) -> np.ndarray:
@@ -25,29 +25,43 @@ def settled(network: tc.Network, targets: tc.Targets) -> np.ndarray:
     return positions
 
 
+def clustered(count: int, rng: np.random.Generator) -> np.ndarray:
+    """Points around twenty places."""
+    return rng.random((20, 2))[rng.integers(0, 20, count)] + 0.02 * rng.normal(size=(count, 2))
+
+
 def rows() -> Iterator[Row]:
     count, rng = size(1_000_000), np.random.default_rng(0)
     points = rng.random((count, 2))
+    with worker("peers/points.py") as peer:
+        yield beside_lloyd(peer, "", points, rng, wanted=5)
+        yield beside_lloyd(peer, ", clustered", clustered(count, rng), rng)
+        with files(points=points) as paths:
+            built, tree = best_of(timer(lambda: tc.Targets(points).index), lambda: peer.tree(**paths), goes=3)
+    yield Row(f"index of {power(count)} targets", span(built), f"{span(tree)} KD-tree", tree / built)
+    few = rng.random((1000, 3, 2))
+    yield memory("bytes per target", points, few, None)
+    yield memory("bytes per weighted target", points**6 * [1, 0.01], few, rng.random(count))
+
+
+def beside_lloyd(
+    peer: Worker, how: str, points: np.ndarray, rng: np.random.Generator, wanted: float | None = None
+) -> Row:
+    """As many agents as targets, all over their box."""
     targets = tc.Targets(points)
-    network = tc.build_network(rng.random((count, 2)), mentee="balanced")
+    reference = points.min(axis=0) + np.ptp(points, axis=0) * rng.random(points.shape)
+    network = tc.build_network(reference, mentee="balanced")
     positions = settled(network, targets)
     triangles = positions[network.in_neighbors[network.followers]]
     held = int(targets.in_triangles(triangles)[0].sum())
-    with worker("peers/points.py") as peer, files(agents=positions, targets=points) as paths:
-        yield against(
-            f"targets in {len(triangles):,} triangles",
+    with files(agents=positions, targets=points) as paths:
+        return against(
+            f"targets in {len(triangles):,} triangles{how}",
             lambda: targets.in_triangles(triangles),
             lambda: peer.lloyd_iteration(**paths),
-            wanted=5,
-            note=f"Lloyd iteration; {power(count)} targets, {held:,} found inside",
+            wanted,
+            note=f"Lloyd iteration; {power(len(points))} targets, {held:,} found inside",
         )
-        built, tree = best_of(
-            timer(lambda: tc.Targets(points).index), lambda: peer.tree(points=paths["targets"]), goes=3
-        )
-    yield Row(f"index of {power(count)} targets", span(built), f"{span(tree)} KD-tree", tree / built)
-    few = triangles[:1000]
-    yield memory("bytes per target", points, few, None)
-    yield memory("bytes per weighted target", points**6 * [1, 0.01], few, rng.random(count))
 
 
 def memory(what: str, points: np.ndarray, triangles: np.ndarray, weights: np.ndarray | None) -> Row:

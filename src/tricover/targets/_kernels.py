@@ -92,12 +92,14 @@ def _outline(corners: Floats) -> Any:
         ax, ay, cx, cy = cx, cy, ax, ay
     if cy < by:
         bx, by, cx, cy = cx, cy, bx, by
+    if ay == cy:  # level: the long side is its left end, the bent one its right end
+        ax, bx, cx = min(ax, bx, cx), max(ax, bx, cx), max(min(ax, bx), min(max(ax, bx), cx))
     lower = (bx - ax) / (by - ay) if by > ay else 0.0
     upper = (cx - bx) / (cy - by) if cy > by else 0.0
     whole = (cx - ax) / (cy - ay) if cy > ay else 0.0
     margin = 8 * _EPS * (abs(ax) + abs(bx) + abs(cx)) + _TINY
     width = max(ax, bx, cx) - min(ax, bx, cx)
-    if ay == cy or not abs(lower) + abs(upper) + abs(whole) < _STEEP:  # level: its rows see it in its full width
+    if not abs(lower) + abs(upper) + abs(whole) < _STEEP:  # as good as level: its rows see it in its full width
         lower = upper = whole = 0.0
         margin += width
     bulge = bx - (ax + (by - ay) * whole)  # how far the middle corner stands to the right of the long side

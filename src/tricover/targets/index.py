@@ -88,7 +88,11 @@ def build_index(positions: Floats) -> Index:
     count = len(positions)
     size = max(1, ceil(_ROW_SHAPE * sqrt(count)))
     starts = range(0, count, size)
-    names = np.argsort(positions[:, 1], kind="stable").astype(np.int32)
+    by_height = np.argsort(positions[:, 1], kind="stable")
+    heights = positions[by_height, 1]
+    if (heights[size:] == heights[:-size]).any():  # rows of one height: let each have its own part of it
+        by_height = np.lexsort((positions[:, 0], positions[:, 1]))
+    names = by_height.astype(np.int32)
 
     def sort(first: int, last: int) -> None:
         for start in starts[first:last]:
