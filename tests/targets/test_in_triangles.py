@@ -110,6 +110,22 @@ def test_all_targets_on_one_line(direction):
     check(points, triangles)
 
 
+def test_many_targets_on_one_level_and_triangles_that_lie_on_it():
+    """Long stretches of a row without height: counted against the ends of the segment alone."""
+    rng = np.random.default_rng(6)
+    points = np.column_stack([rng.integers(0, 2**20, 40_000) / 2**20, np.full(40_000, 0.3)])
+    triangles = np.column_stack([points[rng.integers(0, 40_000, (50, 3)), 0].ravel(), np.full(150, 0.3)]).reshape(
+        -1, 3, 2
+    )
+    triangles[::5, :, 1] = np.nextafter(0.3, 1)  # just above: none
+    counts, sums = tc.Targets(points).in_triangles(triangles)
+    xs = np.sort(points[:, 0])
+    for corners, count, total in zip(triangles, counts, sums, strict=True):
+        held = xs[(xs >= corners[:, 0].min()) & (xs <= corners[:, 0].max())] if corners[0, 1] == 0.3 else xs[:0]
+        assert count == len(held)
+        np.testing.assert_allclose(total, [fsum(held), fsum(np.full(len(held), 0.3))], rtol=1e-13)
+
+
 def test_coincident_targets():
     points = np.full((500, 2), 0.1)
     inside = check(
