@@ -35,7 +35,8 @@ class Settings:
     Attributes:
         motion: "reach" or "walk".
         goal: the goal rule.
-        resolution, margin: cells per side M and η of the reach sets, for ``walk``.
+        resolution: cells per side M, for ``walk``.
+        margin: η of the reach sets, for ``walk``.
         exact: which agents (N,) land on the middle of their reach set, to the bit.
         ideal: which agents (N,) land in their reach set, always; the others are real vehicles, which may miss it.
         tolerance: metres within which an agent counts as at a place, beyond rounding.

@@ -41,8 +41,11 @@ class Study:
 
     Attributes:
         example: the network of Section III's 13 agents.
-        small, grid: cells at resolution 5 (Section II) and 35 (Section VI).
-        reach, walk, anywhere: the runs of Section VI.
+        small: cells at resolution 5 (Section II).
+        grid: cells at resolution 35 (Section VI).
+        reach: the run of Section VI whose agents reach their goal in one step.
+        walk: the one whose agents walk from cell to cell.
+        anywhere: the one whose agents land anywhere in their reach sets.
     """
 
     example: Network

@@ -30,8 +30,10 @@ class Progress:
     """How far a run is, after each step.
 
     Attributes:
-        step, steps: steps taken, and the most there can be.
-        layers, depth: layers that stand at their goals, counted from the anchors, of depth + 1.
+        step: steps taken.
+        steps: the most there can be.
+        layers: layers that stand at their goals, counted from the anchors.
+        depth: of depth + 1 layers.
         largest_error: largest distance of a follower to its goal point (reach) or goal cell (walk), in metres.
         seconds_left: how long it takes at most, at the pace so far.
     """

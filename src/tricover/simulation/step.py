@@ -85,7 +85,8 @@ class Row:
 
     Attributes:
         stage: of which chapter it is.
-        positions, after: r_i[t] and r_i[t+1].
+        positions: r_i[t].
+        after: r_i[t+1].
         goal_cells: where positions do not tell them; None where every follower is at its goal point at t+1.
         misses: None where nobody can miss.
         settled: whether everybody was at its goal.
