@@ -52,6 +52,29 @@ def rows() -> Iterator[Row]:
             data = {"quantity": quantity, "over": over, "others": f"{power(count)} {name}", "sizes": list(sizes)}
             yield law(f"time, {what}", data, curves, "seconds", time_bound)
             yield law(f"memory, {what}", data, curves, "bytes", memory_bound)
+    large = [count for count in sizes if count >= LAW_FROM]
+    for motion in ("reach", "walk"):
+        yield together(motion, large)
+
+
+def together(motion: str, sizes: list[int]) -> Row:
+    """A step with as many targets as agents: neither hides how the other grows."""
+    times = []
+    for count in sizes:
+        with alone("scaling.py") as us:
+            us.step(motion=motion, count=100)  # compiles
+            times.append(min(us.step(motion=motion, count=count) for _ in range(3)))
+    what = f"time, {motion} step over agents with as many targets"
+    data = {"sizes": sizes, "values": times}
+    ours = f"{span(times[-1])} at {power(sizes[-1])}"
+    note = f"exponent from {power(LAW_FROM)} on"
+    return Row(what, ours, "linear: 1", exponent(sizes, times), 1.1, at_most=True, note=note, data=data)
+
+
+def step(motion: str, count: int) -> float:
+    """Seconds of a step in which everybody moves."""
+    rng = np.random.default_rng(count)
+    return steps(rng.random((count, 2)), tc.Targets(rng.random((count, 2))), motion)[1]["seconds"]
 
 
 def law(what: str, data: dict[str, Any], curves: dict[str, list[float]], kind: str, wanted: float | None) -> Row:

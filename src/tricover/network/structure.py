@@ -18,7 +18,7 @@ from tricover.network import _kernels
 from tricover.network.core import Choice, choose_core
 from tricover.network.mentees import RULES, MenteeRule
 from tricover.network.roster import scaled
-from tricover.threads import work_off
+from tricover.threads import in_ranges, work_off
 
 __all__ = ["Structure", "build_structure", "by_layer", "count_descendants", "parents_and_slots", "repair_structure"]
 
@@ -197,8 +197,13 @@ def _fill(
     members, size, n = todo.members, len(todo.members), places.shape[1]
     axes = (0,) * n  # its length is part of its type, so the kernels are made for that many dimensions
     ids, buffers = np.empty((2, size), np.int32), np.empty((2, n, size))
-    ids[0] = np.where(alive[members], members, ~members)
-    buffers[0] = places[members].T
+
+    def lay_out(first: int, last: int) -> None:
+        some = members[first:last]
+        ids[0, first:last] = np.where(alive[some], some, ~some)
+        buffers[0, :, first:last] = places.take(some, axis=0).T
+
+    in_ranges(lay_out, size)
     labels, scores = np.empty(size, np.int8), np.empty(size)
     outputs = (structure.in_neighbors, structure.layer, structure.descendants)
     room = (np.empty((n + 1, n + 1, 2 * n + 1)), np.empty((3, n + 1), np.int64))

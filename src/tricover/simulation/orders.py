@@ -65,6 +65,7 @@ class Orders:
         self._here, self._there = self._there, self._here
 
         def look(first: int, last: int) -> None:
+            # The mode spares a copy; there is nothing to clip.
             positions.take(self._rows[first:last], axis=0, out=self._here[first:last], mode="clip")
             if known:
                 _kernels.moved(self._there, self._here, first, last, flags)
