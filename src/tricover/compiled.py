@@ -10,8 +10,6 @@ from functools import cache, cached_property
 from typing import Any, TypeVar, cast
 
 import numba
-import numba.core.runtime._nrt_python as helpers
-from llvmlite.binding import add_symbol
 from numba.core import event
 from numba.core.caching import FunctionCache, NullCache
 from numba.core.runtime.nrt import rtsys
@@ -46,17 +44,22 @@ class _Cache(NullCache):
         self._opened.save_overload(sig, data)
 
 
+_BRINGS_ALONG = {(0, 68)}  # versions of Numba whose cached code was seen to bring its helpers along
+
+
 @cache
 def _make_ready(target_context: object) -> None:
     """Let code from the cache find the helpers of Numba's runtime, and do not compile those that it brings along."""
     if numba.version_info.short not in _BRINGS_ALONG:
         rtsys.initialize(target_context)
         return
+    import numba.core.runtime._nrt_python as helpers  # here: other versions may not have it
+    from llvmlite.binding import add_symbol
+
     for name, address in helpers.c_helpers.items():
         add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 
 
-_BRINGS_ALONG = {(0, 68)}  # versions of Numba that were seen to
 # Numba promises none of these names. Where one is missing, kernels are cached as Numba does it, and start later.
 _OPENS_LATE = hasattr(FunctionCache, "_load_overload") and hasattr(FunctionCache, "_guard_against_spurious_io_errors")
 

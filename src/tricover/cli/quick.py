@@ -17,7 +17,6 @@ __all__ = ["end", "load_numba", "start"]
 def start() -> None:
     """Look for no garbage among the many objects that libraries make and keep, and for no plugins of Pydantic."""
     gc.set_threshold(1_000_000)
-    atexit.register(gc.freeze)
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 
@@ -26,11 +25,14 @@ def load_numba() -> None:
     hidden = "yaml" not in sys.modules and not Path(".numba_config.yaml").exists()
     if hidden:
         sys.modules["yaml"] = None  # type: ignore[assignment]  # the way to say that there is no such module
-    from numba.core import entrypoints
+    import numba  # noqa: F401
 
     if hidden:
         del sys.modules["yaml"]
-    entrypoints._already_initialized = True
+    with suppress(ImportError):  # a name that Numba does not promise
+        from numba.core import entrypoints
+
+        entrypoints._already_initialized = True
 
 
 def end(code: int) -> NoReturn:

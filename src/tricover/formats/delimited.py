@@ -49,13 +49,12 @@ def _all_numbers(text: str, path: object, projection: Projection | None) -> Poin
         return None
     try:
         which = roles(names, path)
-        table = np.loadtxt(io.StringIO(lines), delimiter=",", ndmin=2)
+        columns = np.loadtxt(io.StringIO(lines), delimiter=",", ndmin=2).T
+        if "id" in which or len(columns) != len(names):
+            return None
+        return from_columns({role: columns[index] for role, index in which.items()}, lambda *_: "", projection)
     except ValueError:  # something else is in it: to be read, or complained about, field by field
         return None
-    good = table.shape[1] == len(names) and "id" not in which and bool(np.isfinite(table).all())
-    if not good or ("weight" in which and table[:, which["weight"]].min() < 0):
-        return None
-    return from_columns({role: table[:, index] for role, index in which.items()}, lambda *_: "", projection)
 
 
 def from_csv(data: bytes, path: object, projection: Projection | None = None) -> Points:

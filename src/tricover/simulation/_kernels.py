@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from tricover.compiled import kernel
 
-__all__ = ["listen", "measure", "moved", "see", "send"]
+__all__ = ["measure", "moved", "see", "send"]
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -39,15 +39,6 @@ def see(
             triangles[count, k, 0], triangles[count, k, 1] = positions[j, 0], positions[j, 1]
         count += concerned
     return agents[:count], own[:count], triangles[:count]
-
-
-@kernel
-def listen(hears: Hears, positions: Floats, first: int, last: int, triangles: Floats) -> None:
-    """Positions (A, 3, 2) of those whom agents hear (A, 3)."""
-    for i in range(first, last):
-        for k in range(3):
-            j = hears[i, k]
-            triangles[i, k, 0], triangles[i, k, 1] = positions[j, 0], positions[j, 1]
 
 
 @kernel

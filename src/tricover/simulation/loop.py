@@ -33,7 +33,7 @@ class Progress:
         step: steps taken.
         steps: the most there can be.
         layers: layers that stand at their goals, counted from the anchors.
-        depth: of depth + 1 layers.
+        depth: the network's; there are depth + 1 layers.
         largest_error: largest distance of a follower to its goal point (reach) or goal cell (walk), in metres.
         seconds_left: how long it takes at most, at the pace so far.
     """

@@ -60,17 +60,12 @@ class Orders:
         known = targets is self._targets
         if known and positions is self._before:
             return None
-        flags = np.ones(len(self._rows), np.bool_)
         self._before, self._targets = positions, targets
         self._here, self._there = self._there, self._here
-
-        def look(first: int, last: int) -> None:
-            # The mode spares a copy; there is nothing to clip.
-            positions.take(self._rows[first:last], axis=0, out=self._here[first:last], mode="clip")
-            if known:
-                _kernels.moved(self._there, self._here, first, last, flags)
-
-        in_ranges(look, len(flags))
+        _gather(positions, self._rows, self._here)
+        flags = np.ones(len(self._rows), np.bool_)
+        if known:
+            in_ranges(lambda first, last: _kernels.moved(self._there, self._here, first, last, flags), len(flags))
         return flags if flags.any() else None
 
     def view(self, news: Flags, first: int, last: int) -> View:
@@ -107,6 +102,11 @@ def near_each_other(agents: Ints, positions: Floats) -> Ints:
 
 def heard(network: Network, agents: Ints, positions: Floats) -> tuple[Floats, Floats]:
     """Positions of agents (A, 2), and of their in-neighbours (A, 3, 2)."""
-    hears, triangles = network.in_neighbors[agents], np.empty((len(agents), 3, 2))
-    in_ranges(lambda first, last: _kernels.listen(hears, positions, first, last, triangles), len(agents))
+    triangles = np.empty((len(agents), 3, 2))
+    _gather(positions, network.in_neighbors[agents], triangles)
     return positions[agents], triangles
+
+
+def _gather(positions: Floats, rows: NDArray[np.integer], out: Floats) -> None:
+    """Rows (A, …) of positions (N, 2) to ``out`` (A, …, 2); the mode spares a copy, there is nothing to clip."""
+    in_ranges(lambda first, last: positions.take(rows[first:last], axis=0, out=out[first:last], mode="clip"), len(rows))

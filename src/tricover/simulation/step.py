@@ -247,22 +247,27 @@ def advance(plan: Plan, stage: Stage, orders: Orders, targets: Targets, state: S
 
 
 def _decide(plan: Plan, stage: Stage, orders: Orders, targets: Targets, state: State) -> Floats:
-    """Let those decide for whom there is news; returns everybody's setpoints (N, 2), one's own place without news."""
-    news = orders.news(state.positions, targets)
+    """Let those decide for whom there is news; returns everybody's setpoints (N, 2), one's own place without news.
+
+    Vehicles that are driven have their reach sets in ``orders``, and no setpoints here.
+    """
+    before, news = state.positions, orders.news(state.positions, targets)
     if news is None:
-        return state.positions
-    setpoints = np.empty_like(state.positions)
-    in_ranges(lambda first, last: np.copyto(setpoints[first:last], state.positions[first:last]), len(setpoints))
+        return before
+    setpoints = before
+    if orders.reach_sets is None:
+        setpoints = np.empty_like(before)
+        in_ranges(lambda first, last: np.copyto(setpoints[first:last], before[first:last]), len(before))
 
     def act(first: int, last: int) -> None:
         decision = decide(orders.view(news, first, last), stage.constants)
         orders.take(decision, plan.exact)
-        if orders.reach_sets is None:
+        if setpoints is not before:
             _kernels.send(decision.view.agents, decision.setpoints, setpoints)
 
     everybody = len(orders.followers)
-    if callable(plan.scenario.control.goal):
-        act(0, everybody)  # a rule of the user's need not be safe in threads
+    if everybody <= AT_ONCE or callable(plan.scenario.control.goal):  # a rule of the user's need not be safe in threads
+        act(0, everybody)
     else:
         act(0, 0)  # what all share, such as the index of the targets, is made once
         side_by_side(lambda first: act(first, min(first + AT_ONCE, everybody)), range(0, everybody, AT_ONCE))
