@@ -21,6 +21,7 @@ __all__ = [
     "MissingExtraError",
     "StoreError",
     "TricoverError",
+    "advice",
     "agents",
     "listed",
 ]
@@ -70,6 +71,19 @@ def listed(items: Iterable[object], most: int = 6) -> str:
     if len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most} more"
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def advice(given: str, known: Iterable[str]) -> str:
+    """What to say of a name that is not known: the nearest one that is, or all of them.
+
+    >>> advice("gama", ["alpha", "gamma"]), advice("zzz", ["alpha", "gamma"])
+    ("did you mean 'gamma'?", 'known: alpha and gamma')
+    """
+    from difflib import get_close_matches  # here: only those who err wait for it
+
+    names = list(known)
+    close = get_close_matches(given, names, n=1, cutoff=0.5)
+    return f"did you mean {close[0]!r}?" if close else f"known: {listed(names, most=20)}" if names else "there are none"
 
 
 def agents(indices: Iterable[object]) -> str:

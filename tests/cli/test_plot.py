@@ -134,7 +134,7 @@ def test_bad_input_is_one_line(complaint, folder, tmp_path):
     assert "not the store of a run" in complaint("plot", tmp_path / "empty", "paths")
     assert "no step of this run" in complaint("plot", folder / "none.zarr", "paths")
     assert "did you mean 'paths'?" in complaint("plot", stored, "path")
-    assert "there are network" in complaint("plot", stored, "xyz")
+    assert "known: network" in complaint("plot", stored, "xyz")
     assert "'.gif'" in complaint("plot", stored, "paths", "-o", "a.gif")
     assert "no agent 15: agents are numbered 0 to 14" in complaint("plot", stored, "story", "--agent", 15)
     assert "is an anchor" in complaint("plot", stored, "story", "--agent", int(tc.Run.open(stored).network.core))

@@ -30,12 +30,12 @@ def test_the_ending_says_the_kind():
     ("path", "kind", "message"),
     [
         ("run.geojsn", None, "run.geojsn: unknown ending '.geojsn'; did you mean '.geojson'?"),
-        ("run.xlsx", None, "run.xlsx: unknown ending '.xlsx'; expected .csv, .geojson, .graphml and .mcap"),
+        ("run.xlsx", None, "run.xlsx: unknown ending '.xlsx'; known: .csv, .geojson, .graphml and .mcap"),
         ("plans", None, "plans: the name does not say what to write: give the kind, csv, geojson, graphml,"),
         ("one.plan", None, "one.plan: the name does not say what to write"),
         ("one.plan", "qgroundcontrol", "one.plan: a plan for each agent needs a folder: name one without an ending"),
         ("run.csv", "qgroundcontroll", "unknown kind 'qgroundcontroll'; did you mean 'qgroundcontrol'?"),
-        ("run.csv", "pdf", "unknown kind 'pdf'; expected csv, geojson, graphml, mcap and qgroundcontrol"),
+        ("run.csv", "pdf", "unknown kind 'pdf'; known: csv, geojson, graphml, mcap and qgroundcontrol"),
     ],
 )
 def test_what_is_no_kind_is_named(path, kind, message):

@@ -145,7 +145,7 @@ def test_files_in_degrees_share_one_plane(tmp_path):
     [
         ({"stepps": 3}, "unknown key 'stepps'; did you mean 'steps'?"),
         ({"control": {"gama": 0.9}}, "unknown key 'control.gama'; did you mean 'gamma'?"),
-        ({"control": {"zzzz": 1}}, "unknown key 'control.zzzz'; known keys: motion, goal, resolution, alpha"),
+        ({"control": {"zzzz": 1}}, "unknown key 'control.zzzz'; known: motion, goal, resolution, alpha"),
         ({"events": {"leave": [{"stp": 1, "agents": [1]}]}}, "unknown key 'events.leave[0].stp'; did you mean 'step'?"),
         (
             {"targets": {"positions": [[1, 1]], "motion": {"velocty": [1, 2]}}},

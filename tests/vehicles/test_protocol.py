@@ -141,7 +141,7 @@ def test_unknown_names_are_told_with_the_nearest():
         vehicle("exactt")
     with pytest.raises(InputError, match="known: exact"):
         vehicle("zzz")
-    with pytest.raises(InputError, match="vehicle 'exact' has no setting 'max_speed'; it takes none"):
+    with pytest.raises(InputError, match="vehicle 'exact' has no setting 'max_speed'; there are none"):
         vehicle("exact", max_speed=3)
 
 

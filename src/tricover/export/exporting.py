@@ -3,11 +3,10 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from tricover.errors import FileFormatError, InputError, listed
+from tricover.errors import FileFormatError, InputError, advice, listed
 from tricover.export.delimited import write_csv
 from tricover.export.geojson import write_geojson
 from tricover.export.graphml import write_graphml
@@ -91,7 +90,7 @@ def kind_of(path: str | os.PathLike[str], kind: str | None = None) -> str:
     ending = Path(path).suffix.lower()
     if kind is not None:
         if kind not in KINDS:
-            raise InputError(f"unknown kind {kind!r}; {_nearest(kind, list(KINDS))}")
+            raise InputError(f"unknown kind {kind!r}; {advice(kind, KINDS)}")
         wanted = KINDS[kind].ending
         if wanted is None and ending == ".plan":
             raise FileFormatError(f"{path}: a plan for each agent needs a folder: name one without an ending")
@@ -101,12 +100,7 @@ def kind_of(path: str | os.PathLike[str], kind: str | None = None) -> str:
         return endings[ending]
     if not ending or ending == ".plan":
         raise FileFormatError(f"{path}: the name does not say what to write: give the kind, {', '.join(KINDS)}")
-    raise FileFormatError(f"{path}: unknown ending {ending!r}; {_nearest(ending, list(endings))}")
-
-
-def _nearest(given: str, known: list[str]) -> str:
-    close = get_close_matches(given, known, n=1, cutoff=0.5)
-    return f"did you mean {close[0]!r}?" if close else f"expected {listed(known)}"
+    raise FileFormatError(f"{path}: unknown ending {ending!r}; {advice(ending, endings)}")
 
 
 def plane_of(scenario: Scenario, kind: str, origin: tuple[float, float] | None) -> Projection | None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from tricover.certify import Certificate, Log, certify, log_of_run, transition_matrices
 from tricover.coverage import coverage_over_time
-from tricover.errors import InputError, listed
+from tricover.errors import InputError, advice
 from tricover.plot.certificate import plot_contraction, plot_settling, plot_transition, plot_tube
 from tricover.plot.coverage import plot_coverage, plot_voronoi
 from tricover.plot.decomposition import plot_cells
@@ -114,6 +113,4 @@ def kind_named(name: str) -> Kind:
     """The kind of that name; an unknown one is an error that names the nearest."""
     if name in KINDS:
         return KINDS[name]
-    near = get_close_matches(name, [*KINDS, "all"], 1, 0.5)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {listed(KINDS, most=20)}"
-    raise InputError(f"no figure {name!r}; {hint}")
+    raise InputError(f"no figure {name!r}; {advice(name, [*KINDS, 'all'])}")

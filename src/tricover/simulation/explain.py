@@ -1,13 +1,12 @@
 """One line for whatever is wrong with a scenario: the key's path, what is wrong, and the remedy."""
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from tricover.errors import listed
+from tricover.errors import advice
 
 __all__ = ["explain"]
 
@@ -39,10 +38,8 @@ def _line(problem: ErrorDetails, model: type[BaseModel]) -> str:
 
 def _unknown(place: Location, model: type[BaseModel]) -> str:
     *parents, key = place
-    keys = list(_owner(tuple(parents), model).model_fields)
-    close = get_close_matches(str(key), keys, n=1, cutoff=0.4)
-    advice = f"did you mean {close[0]!r}?" if close else f"known keys: {listed(keys, most=20)}"
-    return f"unknown key {_path(place, model)!r}; {advice}"
+    keys = _owner(tuple(parents), model).model_fields
+    return f"unknown key {_path(place, model)!r}; {advice(str(key), keys)}"
 
 
 def _owner(place: Location, model: type[BaseModel]) -> type[BaseModel]:

@@ -6,7 +6,7 @@ rotors 1 and 3 turn one way, 2 and 4 the other. Attitude gains are those that Ro
 
 from typing import NamedTuple
 
-from tricover.errors import InputError, listed
+from tricover.errors import InputError, advice
 
 __all__ = ["AIRFRAMES", "Airframe", "airframe"]
 
@@ -86,5 +86,5 @@ AIRFRAMES = {
 def airframe(name: str) -> Airframe:
     """The airframe of that name."""
     if name not in AIRFRAMES:
-        raise InputError(f"unknown airframe {name!r}; known: {listed(AIRFRAMES)}")
+        raise InputError(f"unknown airframe {name!r}; {advice(name, AIRFRAMES)}")
     return AIRFRAMES[name]

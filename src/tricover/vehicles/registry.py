@@ -1,11 +1,10 @@
 """Vehicles by name: ``vehicle(kind, **settings)`` makes one, ``settings`` gives back what made it."""
 
 from dataclasses import asdict, fields
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, cast
 
-from tricover.errors import InputError, listed
+from tricover.errors import InputError, advice, listed
 from tricover.vehicles.protocol import Vehicle
 
 __all__ = ["KINDS", "settings", "vehicle"]
@@ -21,11 +20,6 @@ KINDS = {
 }
 
 
-def _nearest(name: str, names: list[str]) -> str:
-    close = get_close_matches(name, names, n=1, cutoff=0.4)
-    return f"did you mean {close[0]!r}?" if close else f"known: {listed(names, most=20)}" if names else "it takes none"
-
-
 def vehicle(kind: str, **settings: Any) -> Vehicle:
     """Make a vehicle of a kind; settings are the fields of its class, in SI units.
 
@@ -33,13 +27,13 @@ def vehicle(kind: str, **settings: Any) -> Vehicle:
     Exact()
     """
     if kind not in KINDS:
-        raise InputError(f"unknown vehicle kind {kind!r}; {_nearest(kind, list(KINDS))}")
+        raise InputError(f"unknown vehicle kind {kind!r}; {advice(kind, KINDS)}")
     home, name = KINDS[kind]
     maker = getattr(import_module(f"tricover.vehicles.{home}"), name)
     known = [field.name for field in fields(maker)]
     for key in settings:
         if key not in known:
-            raise InputError(f"vehicle {kind!r} has no setting {key!r}; {_nearest(key, known)}")
+            raise InputError(f"vehicle {kind!r} has no setting {key!r}; {advice(key, known)}")
     return cast(Vehicle, maker(**settings))
 
 
