@@ -86,21 +86,17 @@ def rows(
 
 
 @kernel
-def apply(weights: Floats, inner: Ints, vector: Floats, skipped: int, product: Floats) -> int:
+def apply(weights: Floats, inner: Ints, vector: Floats, skipped: int, start: int, stop: int, product: Floats) -> None:
     """|A|·vector, where ``inner`` (F, 3) are the places of in-neighbours among the followers, -1 for anchors.
 
     Both vectors leave out the first followers, whose entries are zero: ``vector`` the first ``skipped``, ``product`` as
-    many as it is shorter than F. Returns the place in ``product`` of its largest entry.
+    many as it is shorter than F. Entries start … stop of ``product`` are written.
     """
     offset = len(inner) - len(product)
-    largest = 0
-    for place in range(len(product)):
+    for place in range(start, stop):
         f = place + offset
         total = 0.0
         for k in range(3):
             if inner[f, k] >= skipped:
                 total += abs(weights[f, k]) * vector[inner[f, k] - skipped]
         product[place] = total
-        if total > product[largest]:
-            largest = place
-    return largest

@@ -177,8 +177,8 @@ def _check(log: Log) -> None:
 
 
 def _check_finite(block: Floats, start: int, log: Log) -> None:
-    broken = np.argwhere(~np.isfinite(block).all(axis=2))
-    for offset, agent in broken:
+    finite = np.isfinite(block)
+    for offset, agent in [] if finite.all() else np.argwhere(~finite.all(axis=2)):
         layer = log.stretch_at(min(start + int(offset), max(log.steps - 1, 0))).network.layer
         if agent < len(layer) and layer[agent] >= 0:
             raise InputError(f"the log has no position of {agents([agent])} at step {start + int(offset)}")

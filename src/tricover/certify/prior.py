@@ -38,7 +38,7 @@ from tricover.geometry import flat, volumes
 from tricover.network import Network
 from tricover.simulation import Scenario
 from tricover.simulation.chapters import anchor_paths, roster_positions
-from tricover.simulation.step import Plan, plan_of
+from tricover.simulation.step import Plan
 from tricover.vehicles import Mixed, check_aoc
 
 __all__ = ["foresee"]
@@ -50,7 +50,7 @@ _STARTS, _FEW = 32, {"rotorpy": 4}  # of check_aoc; RotorPy flies one agent at a
 
 def foresee(scenario: Scenario) -> Certificate:
     """The guarantees of a scenario, for its last network, before it is run."""
-    plan = plan_of(scenario)
+    plan = Plan(scenario)
     settings, last = settings_of(plan), plan.chapters[-1]
     start = roster_positions(scenario)
     paths = anchor_paths(scenario, plan.chapters, len(plan.chapters) - 1, start)

@@ -47,11 +47,13 @@ def neighbourhood(network: Network, desired: Floats, settings: Settings, exact: 
     for agents in network.layers[1:]:
         corners = network.in_neighbors[agents]
         own, around, theirs = desired[agents], desired[corners], radii[corners]
-        farthest = _farthest(own, desired[network.anchors]) + settings.tolerance
-        contained = (np.linalg.norm(around - own[:, None], axis=2) + theirs).max(axis=1)
         tight, stays = _landing(own, around, theirs, settings, exact[agents], ideal[agents])
-        proper[agents] = stays
-        radii[agents] = np.where(stays, tight, np.minimum(contained, farthest))
+        proper[agents], radii[agents] = stays, tight
+        loose = np.flatnonzero(~stays)
+        if loose.size:
+            contained = (np.linalg.norm(around[loose] - own[loose, None], axis=2) + theirs[loose]).max(axis=1)
+            farthest = _farthest(own[loose], desired[network.anchors]) + settings.tolerance
+            radii[agents[loose]] = np.minimum(contained, farthest)
     return Neighbourhood(desired, radii, proper)
 
 

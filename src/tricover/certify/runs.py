@@ -10,7 +10,7 @@ from tricover.errors import InputError
 from tricover.network import Network
 from tricover.simulation import Run, Scenario
 from tricover.simulation.chapters import Chapter, anchor_paths
-from tricover.simulation.step import Plan, plan_of
+from tricover.simulation.step import Plan
 from tricover.vehicles import Mixed, Vehicle
 
 __all__ = ["log_of_run", "settings_of", "with_scenario"]
@@ -30,7 +30,7 @@ def log_of_run(run: Run) -> Log:
 
 def with_scenario(log: Log, scenario: Scenario) -> Log:
     """A log with all that its agents were told, by a scenario; the networks stay the log's own."""
-    plan = plan_of(scenario)
+    plan = Plan(scenario)
     if plan.agents != log.agents:
         raise InputError(f"the scenario has {plan.agents} agents, the log {log.agents}")
     settings = settings_of(plan)

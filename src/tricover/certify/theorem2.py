@@ -21,6 +21,7 @@ from tricover.certify.log import ROUNDING, Log
 from tricover.certify.theorem1 import Anchors
 from tricover.errors import FormationError, InputError
 from tricover.geometry.hull import convex_hull
+from tricover.threads import in_ranges
 
 __all__ = ["FINITE_TIME", "Containment", "Products"]
 
@@ -58,8 +59,7 @@ class Products:
             product, vector = self._vectors[lag], self._vectors[lag - 1]
             if not len(product):
                 continue
-            skipped = len(step.frame.followers) - len(vector)
-            place = _kernels.apply(step.rows.weights, step.frame.inner, vector, skipped, product)
+            place = _multiply(step, vector, product)
             norm = float(product[place])
             if not norm <= self.measured[lag]:
                 self.measured[lag] = norm
@@ -192,6 +192,13 @@ class Containment:
             text = "The log ends before depth steps with standing anchors, or these stand on one line."
             return [Claim(*_HULL, NOT_APPLICABLE, text, figures)]
         return [Claim(*_HULL, HOLDS, f"All followers in the hull of the anchors from step {self.since} on.", figures)]
+
+
+def _multiply(step: Step, vector: Floats, product: Floats) -> int:
+    """Write |A[t]|·vector to ``product``; returns the place of its largest entry."""
+    work = (step.rows.weights, step.frame.inner, vector, len(step.frame.followers) - len(vector))
+    in_ranges(lambda first, last: _kernels.apply(*work, first, last, product), len(product))
+    return int(product.argmax())
 
 
 def _hull(places: Floats) -> Floats | None:

@@ -63,6 +63,7 @@ class Convergence:
         self.restless = np.full(self.last.network.depth + 1, -1)
         self.distance = np.full(self.last.network.depth + 1, np.nan)
         self.faults = Faults()
+        self._desired = self._radii = np.empty(0)  # of the followers, by layer
         self.points = lands_on_points(self.last.network, log.settings, log.exact, log.ideal)
 
     @property
@@ -83,25 +84,32 @@ class Convergence:
         if self.neighbourhood is None or step.stretch is not self.last:
             return
         if step.opens:
+            self._desired = self.neighbourhood.desired[step.frame.followers]
+            self._radii = self.neighbourhood.radii[step.frame.followers]
             self._look(step, step.before, step.index)
         self._look(step, step.after, step.index + 1)
 
     def _look(self, step: Step, positions: Floats, time: int) -> None:
-        assert self.neighbourhood is not None
-        followers, layers = step.frame.followers, step.frame.layers
-        away = np.linalg.norm(positions[followers] - self.neighbourhood.desired[followers], axis=1)
-        slack = ROUNDING * float(np.abs(positions[followers]).max(initial=0.0)) * (layers + 1)
-        astray = np.flatnonzero(away > slack + self.log.settings.tolerance)
-        self.settled[layers[astray]] = time + 1
-        self.restless[layers[astray]] = followers[astray]
-        bounds = self.bounds()
-        if bounds is None:
+        frame, bounds = step.frame, self.bounds()
+        if not len(frame.followers):
             return
-        due = bounds[layers] <= time
-        np.fmax.at(self.distance, layers[due], away[due])
-        beyond = away - self.neighbourhood.radii[followers] - slack
-        bad = np.flatnonzero(due & (beyond > 0))
-        self.faults.add(followers[bad], time, beyond[bad], ["outside its neighbourhood"] * len(bad))
+        places, starts = positions[frame.followers], frame.starts
+        apart = places - self._desired
+        away = np.hypot(apart[:, 0], apart[:, 1])
+        farthest = np.maximum.reduceat(away, starts[:-1])  # of each layer from 1 on
+        slack = ROUNDING * float(np.abs(places).max()) * np.arange(2, len(starts) + 1)
+        astray = 1 + np.flatnonzero(farthest > slack + self.log.settings.tolerance)
+        self.settled[astray] = time + 1
+        if astray.size:  # the first alone can be the first one that is late
+            first, last = starts[astray[0] - 1], starts[astray[0]]
+            self.restless[astray[0]] = frame.followers[first + away[first:last].argmax()]
+        if bounds is not None:
+            due = int(np.searchsorted(bounds[1:], time, side="right"))
+            self.distance[1 : due + 1] = np.fmax(self.distance[1 : due + 1], farthest[:due])
+            allowed = self._radii[: starts[due]] + np.repeat(slack[:due], np.diff(starts[: due + 1]))
+            bad = np.flatnonzero(away[: starts[due]] > allowed)
+            beyond = away[bad] - allowed[bad]
+            self.faults.add(frame.followers[bad], time, beyond, ["outside its neighbourhood"] * len(bad))
 
     @property
     def layers(self) -> tuple[Layer, ...]:

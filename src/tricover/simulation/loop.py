@@ -19,7 +19,7 @@ from tricover.simulation.chapters import which_at
 from tricover.simulation.record import Keeper, Memory
 from tricover.simulation.run import Run
 from tricover.simulation.scenario import Scenario
-from tricover.simulation.step import Floats, Glance, Plan, State, advance, plan_of
+from tricover.simulation.step import Floats, Glance, Plan, State, advance
 from tricover.simulation.store import open_store
 
 __all__ = ["Progress", "simulate"]
@@ -75,7 +75,7 @@ def simulate(
     """
     if not isinstance(scenario, Scenario):
         raise InputError(f"simulate takes a Scenario, not {type(scenario).__name__}: Scenario.load reads a file")
-    plan = plan_of(scenario)
+    plan = Plan(scenario)
     state = plan.start()
     keeper: Keeper
     with _listening() as interrupted:

@@ -17,7 +17,7 @@ from tricover.network import Network
 from tricover.simulation.chapters import which_at
 from tricover.simulation.record import ARRAYS, Kept
 from tricover.simulation.scenario import Scenario
-from tricover.simulation.step import Plan, Stage, plan_of
+from tricover.simulation.step import Plan, Stage
 from tricover.simulation.store import StoreReader
 from tricover.targets import Targets
 
@@ -48,7 +48,7 @@ class Run:
         """A stored run, finished or not; nothing but its scenario is read at once."""
         kept = StoreReader(Path(path))
         scenario = kept.scenario()
-        return cls(scenario, kept, plan_of(scenario), interrupted=not kept.finished)
+        return cls(scenario, kept, Plan(scenario), interrupted=not kept.finished)
 
     def __repr__(self) -> str:
         settled = "not settled" if self.settled_at is None else f"settled at step {self.settled_at}"

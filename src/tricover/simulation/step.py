@@ -22,7 +22,7 @@ from tricover.vehicles import Mixed, Vehicle, inside, step_draws
 from tricover.vehicles.exact import Exact
 from tricover.vehicles.landing import edge_distances
 
-__all__ = ["NO_CELL", "Floats", "Glance", "Plan", "Row", "Stage", "State", "advance", "plan_of"]
+__all__ = ["NO_CELL", "Floats", "Glance", "Plan", "Row", "Stage", "State", "advance"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -147,16 +147,24 @@ def _heard_last(row: Row) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What never changes: the scenario, its chapters, the vehicle of the final roster."""
+    """What never changes: the scenario, and what follows from it when it is asked for."""
 
     scenario: Scenario
-    chapters: list[Chapter]
-    vehicle: Vehicle
 
-    @property
+    @cached_property
+    def chapters(self) -> list[Chapter]:
+        """The networks, each with the step from which on it is in use."""
+        return chapters(self.scenario)
+
+    @cached_property
     def agents(self) -> int:
         """N, the final roster."""
-        return len(self.chapters[-1].network)
+        return len(self.scenario.reference) + sum(len(join.reference) for join in self.scenario.events.join)
+
+    @cached_property
+    def vehicle(self) -> Vehicle:
+        """The vehicle of the final roster."""
+        return self.scenario.vehicle.team(self.agents)
 
     @cached_property
     def tolerance(self) -> float:
@@ -193,8 +201,8 @@ class Plan:
 
     def start(self) -> State:
         """Everybody at rest at step 0."""
-        positions = roster_positions(self.scenario)
-        return State(0, self.vehicle.initial_state(positions), positions, self.present(which_at(self.chapters, 0)))
+        present, positions = self.present(which_at(self.chapters, 0)), roster_positions(self.scenario)
+        return State(0, self.vehicle.initial_state(positions), positions, present)
 
     def stage(self, which: int, positions: Floats) -> Stage:
         """A chapter made ready, with everybody's positions (N, 2) at its first step."""
@@ -218,12 +226,6 @@ class Plan:
         sets = None if self.all_exact else points_as_sets(positions)
         followers = near_each_other(stage.network.followers, positions)
         return Orders(stage.network, followers, np.zeros(self.agents), cells, sets)
-
-
-def plan_of(scenario: Scenario) -> Plan:
-    """The plan of a scenario."""
-    found = chapters(scenario)
-    return Plan(scenario, found, scenario.vehicle.team(len(found[-1].network)))
 
 
 def advance(plan: Plan, stage: Stage, orders: Orders, targets: Targets, state: State) -> tuple[Row, Glance, State]:
