@@ -2,7 +2,8 @@
 
     python -m benchmarks [TOPIC …] [--quick] [--json FILE]
 
-Progress goes to stderr. Exit code 1: something that is wanted was missed, or a topic failed.
+Several topics have a process each, so that none finds what another left behind. Progress goes to stderr. Exit code 1:
+something that is wanted was missed, or a topic failed.
 """
 
 import argparse
@@ -10,8 +11,6 @@ import json
 import os
 import sys
 import time
-import traceback
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +18,10 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import machine
-from benchmarks.compare import Row
+from benchmarks.topics import TOPICS, apart, measure
 from tricover.formats import write_whole
 
 WIDTH = 200  # columns, where the table goes to a file
-#: In the order of the data flow; each is a module of this folder.
-TOPICS = (
-    "startup",
-    "network",
-    "targets",
-    "mdp",
-    "vehicles",
-    "simulation",
-    "coveragecontrol",
-    "certify",
-    "coverage",
-    "samples",
-    "scaling",
-)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -44,7 +29,9 @@ def main(arguments: list[str] | None = None) -> int:
     if asked.quick:
         os.environ["TRICOVER_BENCH"] = "quick"
     facts, began = machine.facts(), time.monotonic()
-    found = [entry for topic in asked.topics or TOPICS for entry in _measure(topic)]
+    topics = asked.topics or TOPICS
+    measured = measure if len(topics) == 1 else apart
+    found = [entry for topic in topics for entry in measured(topic)]
     report = {"machine": facts, "quick": asked.quick, "minutes": (time.monotonic() - began) / 60, "rows": found}
     console = Console()
     if not console.is_terminal:
@@ -64,37 +51,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="a tenth of the sizes; verdicts are a hint only")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the table, and the machine's facts")
     return parser
-
-
-def _measure(topic: str) -> list[dict[str, Any]]:
-    """The topic's rows as plain values; one that fails does not take the others along."""
-    print(f"{topic} …", file=sys.stderr, flush=True)
-    found, began = [], time.monotonic()
-    try:
-        for row in import_module(f"benchmarks.{topic}").rows():
-            found.append(entry(topic, row))
-            print(f"  {row.what}: {row.ratio:.3g} {row.bound} {row.verdict}", file=sys.stderr, flush=True)
-    except Exception as error:  # noqa: BLE001 - see above; the table says so, and so does the exit code
-        traceback.print_exc()
-        failed = Row(f"{topic} failed", "", "", float("nan"), note=str(error).strip().splitlines()[-1])
-        found.append(entry(topic, failed) | {"ratio": None, "verdict": "failed"})
-    print(f"  {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
-    return found
-
-
-def entry(topic: str, row: Row) -> dict[str, Any]:
-    """A row as plain values."""
-    return {
-        "topic": topic,
-        "what": row.what,
-        "ours": row.ours,
-        "peer": row.peer,
-        "ratio": row.ratio,
-        "wanted": row.bound,
-        "verdict": row.verdict,
-        "note": row.note,
-        "data": row.data,
-    }
 
 
 def _table(entries: list[dict[str, Any]], quick: bool) -> Table:

@@ -1,13 +1,14 @@
 """The report as JSON, and the page that is made of it."""
 
 import json
+import os
 
 import matplotlib.pyplot as plt
 import pytest
 from benchmarks.compare import Row
 
 from benchmarks import __main__ as bench
-from benchmarks import page
+from benchmarks import page, topics
 
 MACHINE = {
     "date",
@@ -35,7 +36,7 @@ class Topic:
 
 
 def measure(monkeypatch, tmp_path, topic):
-    monkeypatch.setattr(bench, "import_module", lambda name: topic)
+    monkeypatch.setattr(topics, "import_module", lambda name: topic)
     code = bench.main(["network", "--json", str(tmp_path / "out" / "bench.json")])
     return code, json.loads((tmp_path / "out" / "bench.json").read_text())
 
@@ -66,6 +67,22 @@ def test_a_topic_that_fails_keeps_its_rows_and_is_told(monkeypatch, tmp_path, ca
     assert [(row["verdict"], row["note"]) for row in report["rows"]] == [("kept", ""), ("failed", "no peers here")]
 
 
+def test_several_topics_have_a_process_each(monkeypatch, tmp_path, capfd):
+    """One that cannot even be imported fails there; the other one goes on."""
+    monkeypatch.setattr(bench, "TOPICS", ("nowhere", "neither"))
+    assert bench.main(["--json", str(tmp_path / "bench.json")]) == 1
+    rows = json.loads((tmp_path / "bench.json").read_text())["rows"]
+    assert [(row["topic"], row["note"]) for row in rows] == [
+        (name, f"No module named 'benchmarks.{name}'") for name in ("nowhere", "neither")
+    ]
+
+
+def test_a_process_that_dies_is_a_topic_that_failed(monkeypatch):
+    monkeypatch.setattr(topics, "measure", os._exit)
+    (row,) = topics.apart(3)
+    assert row["verdict"] == "failed"
+
+
 def test_an_interrupted_run_writes_nothing(monkeypatch, tmp_path, capsys):
     with pytest.raises(KeyboardInterrupt):
         measure(monkeypatch, tmp_path, Topic(error=KeyboardInterrupt()))
@@ -73,7 +90,7 @@ def test_an_interrupted_run_writes_nothing(monkeypatch, tmp_path, capsys):
 
 
 def test_every_topic_has_a_title_on_the_page():
-    assert tuple(page.TITLES) == bench.TOPICS
+    assert tuple(page.TITLES) == topics.TOPICS
 
 
 def test_the_page_is_what_its_report_gives():
