@@ -43,8 +43,7 @@ def compare(controller: str, robots: int, wanted: float) -> Iterator[Row]:
         for kind, arrays in as_targets(np.load(paths["into"]), rng).items():
             bounds = (wanted, 10) if kind == "points" else (None, None)
             with files(reference=starts, **arrays) as ours, alone("teams.py") as us:
-                us.simulate(**ours)
-                used = us.memory
+                used = us.simulate(**ours)["peak"] - us.imported
                 mine, theirs = turns(lambda ours=ours, us=us: us.simulate(**ours), peer.step)
             what = f"{power(robots)} agents, {kind}"
             yield Row(f"one step, {what}", span(mine), span(theirs), theirs / mine, bounds[0], note=controller)

@@ -24,13 +24,18 @@ class Worker:
     """Calls functions of a module in another process: ``worker.delaunay(points=path)`` returns what it returns.
 
     Attributes:
-        memory: bytes at the peak so far beyond what the process held when its module was imported.
+        imported: bytes that the process held when its module was imported.
         peak: bytes at the peak so far, everything included.
     """
 
     def __init__(self, process: "subprocess.Popen[str]", module: Path) -> None:
         self._process, self._module = process, module
-        self.memory = self.peak = 0
+        self.imported = self.peak = 0
+
+    @property
+    def memory(self) -> int:
+        """Bytes at the peak so far beyond what the process held when its module was imported."""
+        return self.peak - self.imported
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         return lambda **arguments: self._ask(name, arguments)
@@ -48,7 +53,7 @@ class Worker:
         answer = json.loads(line)
         if "error" in answer:
             raise WorkerError(f"{self._module.name}, {name}: {answer['error']}")
-        self.peak, self.memory = answer["peak"], answer["peak"] - answer["imported"]
+        self.peak, self.imported = answer["peak"], answer["imported"]
         return answer["result"]
 
 

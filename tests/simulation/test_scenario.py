@@ -276,3 +276,16 @@ def test_pydantic_and_zarr_load_when_needed():
     assert "zarr" not in shown
     assert "pydantic" not in shown.splitlines()[0]
     assert shown.splitlines()[1] == "True False"
+
+
+def test_large_arrays_are_not_copied_again_and_nobody_can_change_them():
+    """What Targets keep is read-only, so a scenario may share it; a view of something writeable may change."""
+    given = np.random.default_rng(0).random((20, 2))
+    targets = tc.Targets(given, np.ones(20))
+    made = tc.Scenario(reference=TEAM, targets=targets)
+    assert np.shares_memory(made.all_targets.points, targets.points)
+    assert np.shares_memory(made.all_targets.weights, targets.weights)
+    assert not np.shares_memory(targets.points, given)
+    view = given[:]
+    view.flags.writeable = False
+    assert not np.shares_memory(tc.Targets(view).points, given)

@@ -9,20 +9,27 @@ from numpy.typing import ArrayLike, NDArray
 from tricover.errors import InputError, listed
 from tricover.formats.projection import Projection
 
-__all__ = ["Points", "checked_ids", "checked_positions", "checked_weights"]
+__all__ = ["Points", "checked_ids", "checked_positions", "checked_weights", "own_floats"]
 
 Floats = NDArray[np.float64]
 
 
+def own_floats(values: ArrayLike) -> Floats:
+    """Numbers as an array that nobody changes behind one's back: a copy, unless they are read-only already."""
+    if isinstance(values, np.ndarray) and values.dtype == np.float64 and values.flags.owndata:
+        return values.copy() if values.flags.writeable else values
+    return np.array(values, dtype=np.float64)
+
+
 def _floats(values: ArrayLike, what: str) -> Floats:
     try:
-        return np.array(values, dtype=np.float64)
+        return own_floats(values)
     except (TypeError, ValueError) as error:
         raise InputError(f"{what} must be numbers in rows of equal length") from error
 
 
 def checked_positions(values: ArrayLike, dimensions: tuple[int, ...] = (2, 3)) -> Floats:
-    """A read-only copy of positions (N, n) with n in ``dimensions``, at least one, all finite."""
+    """Positions (N, n) of one's own, read-only, with n in ``dimensions``, at least one, all finite."""
     positions = _floats(values, "positions")
     if positions.ndim != 2 or positions.shape[1] not in dimensions:
         shapes = " or ".join(f"(N, {n})" for n in dimensions)
@@ -37,7 +44,7 @@ def checked_positions(values: ArrayLike, dimensions: tuple[int, ...] = (2, 3)) -
 
 
 def checked_weights(values: ArrayLike | None, count: int) -> Floats | None:
-    """A read-only copy of weights (count,): finite, none negative, not all zero."""
+    """Weights (count,) of one's own, read-only: finite, none negative, not all zero."""
     if values is None:
         return None
     weights = _floats(values, "weights")

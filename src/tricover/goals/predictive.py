@@ -49,7 +49,7 @@ def predictive(network: Network) -> LocalGoal:
 def predictive_places(triangles: Floats, below: Floats, targets: Targets) -> Floats:
     """The best places (A, 3), as barycentric weights in triangles (A, 3, 2) with descendants below (A, 3)."""
     places = np.full((len(triangles), 3), 1 / 3)
-    counts, _ = count_and_sum(targets.index, np.ascontiguousarray(triangles), ())
+    counts, _ = count_and_sum(targets.index.even, np.ascontiguousarray(triangles))
     weights, _ = targets.in_triangles(triangles)
     many = (counts > _MANY) & (below > 0).all(axis=1)
     for some, search in ((~many, _by_lists), (many, _by_index)):
@@ -76,15 +76,15 @@ def _by_lists(triangles: Floats, below: Floats, targets: Targets) -> Floats:
 
 def _by_index(triangles: Floats, below: Floats, targets: Targets) -> Floats:
     weights = 1.0 if targets.weights is None else targets.weights
-    column = targets.index.column(weights / np.sqrt(targets.density))
+    spread = targets.index.masses(weights / np.sqrt(targets.density))
     places, best = np.full((len(triangles), 3), 1 / 3), np.full(len(triangles), np.inf)
     rows = np.arange(len(triangles))
     for start, stop in pairwise(ROUNDS):
         trials = places[:, None] + MOVES[start:stop]
         cells = np.repeat(triangles[:, None, None], 3, axis=2).repeat(stop - start, axis=1)  # (A, K, child, corner, 2)
         cells[:, :, range(3), range(3)] = (trials @ triangles)[:, :, None]
-        _, spreads = count_and_sum(targets.index, cells.reshape(-1, 3, 2), [column])
-        costs = (spreads.reshape(cells.shape[:3]) ** 2 / (below[:, None] + _kernels.OWN)).sum(axis=2)
+        _, sums = count_and_sum(spread, cells.reshape(-1, 3, 2))
+        costs = (sums[:, 2].reshape(cells.shape[:3]) ** 2 / (below[:, None] + _kernels.OWN)).sum(axis=2)
         costs[trials.min(axis=2) < _kernels.INSET] = np.inf
         chosen = np.argmin(costs, axis=1)
         better = costs[rows, chosen] < best

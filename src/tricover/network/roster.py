@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tricover.errors import FormationError, InputError, agents, listed
+from tricover.formats.points import own_floats
 
 __all__ = ["agent_indices", "as_roster", "scaled"]
 
@@ -18,7 +19,7 @@ _NEGLIGIBLE = 2.0**-300
 def as_roster(reference: ArrayLike) -> Floats:
     """Reference positions as a read-only (N, n) array of distinct, finite points, n = 2 or 3, N ≥ n + 2."""
     try:
-        points = np.array(reference, dtype=np.float64)
+        points = own_floats(reference)
     except (TypeError, ValueError) as error:
         raise InputError(f"reference positions must be an (N, 2) or (N, 3) array of numbers: {error}") from None
     if points.ndim != 2 or points.shape[1] not in (2, 3):

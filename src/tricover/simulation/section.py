@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, WithJsonSchema
 
 from tricover.errors import InputError, listed
+from tricover.formats.points import own_floats
 
 __all__ = ["AgentList", "FilePath", "Floats", "Pair", "Paths", "Points", "Section", "Steps", "Weights"]
 
@@ -44,7 +45,7 @@ def _array(shape: str, dimensions: int, last: int | None = None, whole: bool = F
 
     def check(given: Any) -> NDArray[Any]:
         try:
-            array: NDArray[Any] = np.array(given, dtype=np.float64)
+            array: NDArray[Any] = own_floats(given)
         except (TypeError, ValueError):
             raise InputError(f"give numbers in rows of equal length, shape {shape}") from None
         if array.ndim != dimensions or (last is not None and array.shape[-1] != last) or not array.size:

@@ -47,16 +47,24 @@ def fill_bins(xs: Floats, size: int, rows: Floats, bins: Integers) -> None:
 
 
 @kernel
-def block_sums(column: Floats, sums: Floats) -> None:
-    """Prefix sums (blocks, 2) before each block of a column, as unevaluated pairs of a high and a low part."""
-    high, low = 0.0, 0.0
-    for target in range(len(column)):
+def _weight(weights: Floats, target: int) -> float:
+    """The weight of a target; a single one is everybody's."""
+    return float(weights[np.uint64(target) * np.uint64(len(weights) > 1)])
+
+
+@kernel
+def block_sums(points: Floats, weights: Floats, count: int, sums: Floats) -> None:
+    """Sums (blocks, 3, 2) of w·x, w·y and w before each block, as unevaluated pairs of a high and a low part."""
+    totals, terms = np.zeros((3, 2)), np.ones(3)
+    for target in range(count):
         if target % BLOCK == 0:
-            sums[target // BLOCK, 0], sums[target // BLOCK, 1] = high, low
-        high, rest = two_sum(high, column[target])
-        high, low = two_sum(high, low + rest)
-    if len(column) % BLOCK == 0:
-        sums[-1, 0], sums[-1, 1] = high, low
+            sums[target // BLOCK] = totals
+        terms[0], terms[1] = points[0, target], points[1, target]
+        for term in range(3):
+            high, rest = two_sum(totals[term, 0], _weight(weights, target) * terms[term])
+            totals[term, 0], totals[term, 1] = two_sum(high, totals[term, 1] + rest)
+    if count % BLOCK == 0:
+        sums[-1] = totals
 
 
 @kernel
@@ -306,11 +314,11 @@ def _scratch(points: Floats, rows: Floats) -> Any:
 
 
 @kernel
-def _between(prefix: Floats, inner: int, outer: int) -> float:
-    """The sum of a column from one block's start to another's."""
+def _between(prefix: Floats, term: int, inner: int, outer: int) -> float:
+    """A sum from one block's start to another's."""
     a, b = outer // BLOCK, inner // BLOCK
-    difference, lost = two_sum(prefix[a, 0], -prefix[b, 0])
-    return float(difference + (lost + (prefix[a, 1] - prefix[b, 1])))
+    difference, lost = two_sum(prefix[a, term, 0], -prefix[b, term, 0])
+    return float(difference + (lost + (prefix[a, term, 1] - prefix[b, term, 1])))
 
 
 @kernel
@@ -323,17 +331,13 @@ def sum_inside(
     rows: Floats,
     bins: Integers,
     lookup: Integers,
-    one: Floats,
-    two: Floats,
-    three: Floats,
-    prefix_one: Floats,
-    prefix_two: Floats,
-    prefix_three: Floats,
+    weights: Floats,
+    prefix: Floats,
 ) -> None:
-    """Number of targets, and sums of up to three value columns, inside each triangle (T, 3, 2).
+    """Number of targets, and sums of w·x, w·y and w, inside each triangle (T, 3, 2).
 
-    They are written to the ``places`` of the triangles in counts (…,) and sums (…, K). Points (2, D + CHUNK) and
-    columns (D,) are sorted; prefixes come from ``block_sums``.
+    They are written to the ``places`` of the triangles in counts (…,) and sums (…, 3). Points (2, D + CHUNK) and
+    weights, (D,) or a single one, are sorted; ``prefix`` comes from ``block_sums``.
     """
     numbers, totals = np.empty(len(triangles), np.int64), np.empty((len(triangles), 3))
     perhaps, surely, scratch = _scratch(points, rows)
@@ -343,25 +347,25 @@ def sum_inside(
         outline = _outline(corners)
         edges = _edges(outline[:3])
         pieces, blocks, doubt = _follow(outline, rows, bins, lookup, points[0], perhaps, surely)
-        number, total_one, total_two, total_three = 0, 0.0, 0.0, 0.0
+        number, sum_x, sum_y, sum_w = 0, 0.0, 0.0, 0.0
         for block in range(blocks):
             inner, outer = surely[block, 0], surely[block, 1]
             number += outer - inner
-            total_one += _between(prefix_one, inner, outer)
-            total_two += _between(prefix_two, inner, outer)
-            total_three += _between(prefix_three, inner, outer)
+            sum_x += _between(prefix, 0, inner, outer)
+            sum_y += _between(prefix, 1, inner, outer)
+            sum_w += _between(prefix, 2, inner, outer)
         near = _near(corners, edges, doubt, points, perhaps, pieces, scratch)
         for k in range(near):
-            target = found[k]
-            total_one += one[target]
-            total_two += two[target]
-            total_three += three[target]
+            target = np.uint64(found[k])
+            weight = _weight(weights, target)
+            sum_x += weight * points[0, target]
+            sum_y += weight * points[1, target]
+            sum_w += weight
         numbers[triangle] = number + near
-        totals[triangle, 0], totals[triangle, 1], totals[triangle, 2] = total_one, total_two, total_three
+        totals[triangle, 0], totals[triangle, 1], totals[triangle, 2] = sum_x, sum_y, sum_w
     for triangle, place in enumerate(places):  # all at once: far-off writes in the loop above would hold it up
         counts[place] = numbers[triangle]
-        for column in range(sums.shape[1]):
-            sums[place, column] = totals[triangle, column]
+        sums[place, 0], sums[place, 1], sums[place, 2] = totals[triangle, 0], totals[triangle, 1], totals[triangle, 2]
 
 
 @kernel

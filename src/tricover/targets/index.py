@@ -10,7 +10,7 @@ Signs are exact (``geometry._predicates``; coordinates may span 90 decades) and 
 thread, so the numbers depend neither on the order of the triangles nor on the number of threads.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, sqrt
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from tricover.targets import _kernels as kernels
 from tricover.threads import in_ranges
 
-__all__ = ["Column", "Index", "build_index", "count_and_sum", "list_members"]
+__all__ = ["Index", "Masses", "build_index", "count_and_sum", "list_members"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int32]
@@ -30,21 +30,8 @@ _ROW_SHAPE = 5.0  # a row holds this many times √D targets: measured best on t
 _PER_BIN = 2  # targets per bin, if they were even
 _FEW_TRIANGLES = 4096  # that are looked up in any order
 _FEW_JUMPS = 0.25  # from one triangle to the next beyond the neighbouring tiles; with fewer, sorting does not pay
+_PART, _CROSSED = 512, 1024  # triangles, or rows that they cross, that are worth a thread
 _PER_ROW = 16  # bins per row in the table that finds a triangle's first row
-
-
-@dataclass(frozen=True, eq=False)
-class Column:
-    """Values of the targets (D,) in the index's order, and their prefix sums before each block (blocks, 2)."""
-
-    values: Floats
-
-    @cached_property
-    def prefix(self) -> Floats:
-        """High and low part of the sum of all values before each block."""
-        sums = np.zeros((len(self.values) // kernels.BLOCK + 1, 2))
-        kernels.block_sums(self.values, sums)
-        return sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +49,14 @@ class Index:
     bins: Integers
     lookup: Integers
 
-    def column(self, values: Floats) -> Column:
-        """Values (D,), given in the targets' own order, as a column of this index."""
-        return Column(values[self.names])
+    @cached_property
+    def even(self) -> "Masses":
+        """Every target with the weight one."""
+        return Masses(self, np.ones(1))
+
+    def masses(self, weights: Floats) -> "Masses":
+        """Weights (D,), given in the targets' own order."""
+        return Masses(self, weights[self.names])
 
     @property
     def tables(self) -> tuple[Floats, Floats, Integers, Integers]:
@@ -76,11 +68,21 @@ class Index:
         """The lower left and the upper right corner of the box around all targets."""
         return np.array([self.rows[2].min(), self.rows[0, 0]]), np.array([self.points[0].max(), self.rows[1, -1]])
 
+
+@dataclass(frozen=True, eq=False)
+class Masses:
+    """Weights of the targets in their index's order, (D,) or a single one for all."""
+
+    index: Index
+    weights: Floats
+
     @cached_property
-    def axes(self) -> tuple[Column, Column]:
-        """The coordinates as columns; they share their memory with ``points``."""
-        xs, ys = self.points[:, : len(self.names)]
-        return Column(xs), Column(ys)
+    def prefix(self) -> Floats:
+        """(blocks, 3, 2) high and low part of the sums of w·x, w·y and w over all targets before each block."""
+        count = len(self.index.names)
+        sums = np.zeros((count // kernels.BLOCK + 1, 3, 2))
+        kernels.block_sums(self.index.points, self.weights, count, sums)
+        return sums
 
 
 def build_index(positions: Floats) -> Index:
@@ -156,33 +158,30 @@ def _in_parts(index: Index, triangles: Floats, work: Callable[[Floats, NDArray[n
             chosen = order[first:last]
             work(triangles.reshape(-1, 6).take(chosen, axis=0).reshape(-1, 3, 2), chosen)
 
-    in_ranges(do, len(triangles), smallest=512, most=64)
+    in_ranges(do, len(triangles), smallest=_part(index, triangles), most=64)
 
 
-def count_and_sum(index: Index, triangles: Floats, columns: Sequence[Column]) -> tuple[NDArray[np.int64], Floats]:
-    """Number of targets (T,) and sums of value columns (T, K) inside triangles (T, 3, 2)."""
-    counts = np.zeros(len(triangles), dtype=np.int64)
-    sums = np.zeros((len(triangles), len(columns)))
-    for start in range(0, max(len(columns), 1), 3):
-        _count_and_sum_three(index, triangles, columns[start : start + 3], counts, sums[:, start : start + 3])
+def _part(index: Index, triangles: Floats) -> int:
+    """How many triangles are worth a thread: 512, or fewer that cross many rows."""
+    count, rows = len(triangles), index.rows.shape[1]
+    if not 1 < count < 2 * _PART or count * rows < 2 * _CROSSED:
+        return _PART
+    (_, bottom), (_, top) = index.corners
+    crossed = rows * float(np.ptp(triangles[:, :, 1], axis=1).sum()) / max(top - bottom, 1e-200)
+    return min(_PART, 1 + int(count * _CROSSED / max(crossed, 1.0)))
+
+
+def count_and_sum(masses: Masses, triangles: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """Number of targets (T,), and sums (T, 3) of w·x, w·y and w, inside triangles (T, 3, 2)."""
+    index, counts, sums = masses.index, np.zeros(len(triangles), np.int64), np.zeros((len(triangles), 3))
+    tables = (counts, sums, *index.tables, masses.weights, masses.prefix)
+    _in_parts(index, triangles, lambda part, chosen: kernels.sum_inside(part, chosen, *tables))
     return counts, sums
-
-
-def _count_and_sum_three(
-    index: Index, triangles: Floats, columns: Sequence[Column], counts: NDArray[np.int64], sums: Floats
-) -> None:
-    """The same for up to three columns: the kernel sums three, wanted or not."""
-    three = (*columns, *index.axes, index.axes[0])[:3]
-    lists = [column.values for column in three] + [column.prefix for column in three]
-
-    _in_parts(
-        index, triangles, lambda part, chosen: kernels.sum_inside(part, chosen, counts, sums, *index.tables, *lists)
-    )
 
 
 def list_members(index: Index, triangles: Floats) -> tuple[NDArray[np.int64], Integers]:
     """Offsets (T + 1,) and names of the targets inside triangles (T, 3, 2)."""
-    counts, _ = count_and_sum(index, triangles, ())
+    counts, _ = count_and_sum(index.even, triangles)
     offsets = np.concatenate([[0], np.cumsum(counts)])
     members = np.empty(offsets[-1], dtype=np.int32)
     lists = (offsets, members, *index.tables, index.names)

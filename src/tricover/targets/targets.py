@@ -17,7 +17,7 @@ from tricover.formats.binary import npy_array
 from tricover.formats.points import checked_ids, checked_positions, checked_weights
 from tricover.formats.writing import read_whole
 from tricover.targets.density import local_density
-from tricover.targets.index import Column, Index, build_index, count_and_sum, list_members
+from tricover.targets.index import Index, Masses, build_index, count_and_sum, list_members
 from tricover.targets.motion import Drift, Motion, Path, Track
 
 __all__ = ["Targets", "as_targets"]
@@ -139,12 +139,8 @@ class Targets:
         return build_index(self.points)
 
     @cached_property
-    def _columns(self) -> tuple[Column, ...]:
-        """Columns of weighted coordinates, and of weights where there are any."""
-        if self.weights is None:
-            return self.index.axes
-        weights = self.weights[self.index.names]
-        return (*(Column(weights * axis.values) for axis in self.index.axes), Column(weights))
+    def _masses(self) -> Masses:
+        return self.index.even if self.weights is None else self.index.masses(self.weights)
 
     def in_triangles(self, triangles: ArrayLike) -> tuple[Floats, Floats]:
         """Weight (…,) and weighted sum of positions (…, 2) of the targets in each triangle (…, 3, 2).
@@ -152,9 +148,8 @@ class Targets:
         Triangles are closed, may overlap, be flat and run either way round. Without weights each target counts as one.
         """
         corners, shape = _checked_triangles(triangles)
-        counts, sums = count_and_sum(self.index, corners, self._columns)
-        weights = counts.astype(np.float64) if self.weights is None else sums[:, 2]
-        return weights.reshape(shape), sums[:, :2].reshape(*shape, 2)
+        _, sums = count_and_sum(self._masses, corners)
+        return sums[:, 2].reshape(shape), sums[:, :2].reshape(*shape, 2)
 
     def sums_in_triangles(self, triangles: ArrayLike, values: ArrayLike) -> Floats:
         """Sums (…, K) over the targets in each triangle (…, 3, 2) of any values (D, K), or (…,) of values (D,)."""
@@ -162,9 +157,8 @@ class Targets:
         table = np.asarray(values, dtype=np.float64)
         if table.ndim not in (1, 2) or len(table) != len(self) or not np.isfinite(table).all():
             raise InputError(f"values must be finite, of shape ({len(self)},) or ({len(self)}, K), not {table.shape}")
-        columns = [self.index.column(column) for column in np.atleast_2d(table.T)]
-        _, sums = count_and_sum(self.index, corners, columns)
-        return sums.reshape(*shape, *table.shape[1:])
+        columns = [count_and_sum(self.index.masses(column), corners)[1][:, 2] for column in np.atleast_2d(table.T)]
+        return np.stack(columns, axis=-1).reshape(*shape, *table.shape[1:])
 
     def members(self, triangles: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Which targets stand in each triangle (…, 3, 2), as offsets and indices of a sparse matrix.
