@@ -31,11 +31,23 @@ def workers() -> int:
 
 
 def side_by_side(function: Callable[[Part], Result], parts: Iterable[Part]) -> list[Result]:
-    """Apply ``function`` to every part, in threads; results in the order of the parts."""
+    """Apply ``function`` to every part, in this thread and others; results in the order of the parts."""
     parts = list(parts)
     if len(parts) <= 1 or _on_its_own():
         return [function(part) for part in parts]
-    return list(_pool(os.getpid(), workers()).map(function, parts))
+    pool = _pool(os.getpid(), workers() - 1)
+    waiting, mine = [pool.submit(function, part) for part in parts], {}
+    _here.working = True
+    try:
+        for place in reversed(range(len(parts))):  # others begin at the front
+            if not waiting[place].cancel():
+                break
+            mine[place] = function(parts[place])
+        return [mine[place] if place in mine else waiting[place].result() for place in range(len(parts))]
+    finally:
+        _here.working = False
+        for future in waiting:
+            future.cancel()
 
 
 def in_ranges(function: Callable[[int, int], object], length: int, smallest: int = 4096, most: int = 16) -> None:

@@ -152,31 +152,35 @@ def _first_row(height: float, rows: Floats, lookup: Integers) -> int:
 
 
 @kernel
-def _after(xs: Floats, low: int, high: int, x: float) -> int:
-    """The first of the sorted targets low … high that is right of x."""
+def _after(xs: Floats, row: int, rows: Floats, bins: Integers, x: float) -> int:
+    """The first of a row's targets that is right of x: it is in the bin of x, or the first one of the next."""
+    place = min(max((x - rows[2, row]) * rows[3, row], 0.0), bins.shape[1] - 2.0)
+    low, high = bins[row, np.uint64(place)], bins[row, np.uint64(place) + np.uint64(1)]
     while low < high:
         middle = (low + high) // 2
         if xs[middle] <= x:
             low = middle + 1
         else:
             high = middle
-    return low
+    return int(low)
 
 
 @kernel
-def _within(outline: Any, crossings: Any, low: float, high: float, xs: Floats, first: int, last: int) -> Any:
+def _within(
+    outline: Any, crossings: Any, low: float, high: float, xs: Floats, row: int, rows: Floats, bins: Integers
+) -> Any:
     """A long stretch cut to what a triangle reaches in a row, and the blocks in it that are surely inside."""
     (_, ay), _, (_, cy), _, (margin, bulge, _) = outline
     least, most, long_u, long_v, bent_u, bent_v = crossings
-    first, last = _after(xs, first, last, least - 2 * margin), _after(xs, first, last, most + margin)
+    first, last = _after(xs, row, rows, bins, least - 2 * margin), _after(xs, row, rows, bins, most + margin)
     inner = outer = last
     if low >= ay and high <= cy and bulge != 0.0:
         if bulge > 0:
             begin, end = max(long_u, long_v) + margin, min(bent_u, bent_v) - 2 * margin
         else:
             begin, end = max(bent_u, bent_v) + margin, min(long_u, long_v) - 2 * margin
-        begin_block = (_after(xs, first, last, begin) + BLOCK - 1) // BLOCK
-        end_block = _after(xs, first, last, end) // BLOCK
+        begin_block = (_after(xs, row, rows, bins, begin) + BLOCK - 1) // BLOCK
+        end_block = _after(xs, row, rows, bins, end) // BLOCK
         if begin_block < end_block:
             inner, outer = begin_block * BLOCK, end_block * BLOCK
     return first, inner, outer, last
@@ -220,7 +224,7 @@ def _follow(
         pieces += 1
         if last - first > _FEW:
             crossings = least, most, long_u, long_v, bent_u, bent_v
-            first, inner, outer, last = _within(outline, crossings, low, high, xs, first, last)
+            first, inner, outer, last = _within(outline, crossings, low, high, xs, row, rows, bins)
             perhaps[pieces - 1, 0], perhaps[pieces - 1, 1] = first, inner
             perhaps[pieces, 0], perhaps[pieces, 1] = outer, last
             surely[blocks, 0], surely[blocks, 1] = inner, outer
