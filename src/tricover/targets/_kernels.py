@@ -47,7 +47,7 @@ def fill_bins(xs: Floats, size: int, rows: Floats, bins: Integers) -> None:
 
 
 @kernel
-def _weight(weights: Floats, target: int) -> float:
+def _weight(weights: Floats, target: int | np.uint64) -> float:
     """The weight of a target; a single one is everybody's."""
     return float(weights[np.uint64(target) * np.uint64(len(weights) > 1)])
 
