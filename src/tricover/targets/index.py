@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.targets import _kernels as kernels
+from tricover.targets._rows import BLOCK, fill_bins
 from tricover.threads import in_ranges
 
 __all__ = ["Index", "Masses", "build_index", "count_and_sum", "list_members"]
@@ -80,7 +81,7 @@ class Masses:
     def prefix(self) -> Floats:
         """(blocks, 3, 2) high and low part of the sums of w·x, w·y and w over all targets before each block."""
         count = len(self.index.names)
-        sums = np.zeros((count // kernels.BLOCK + 1, 3, 2))
+        sums = np.zeros((count // BLOCK + 1, 3, 2))
         kernels.block_sums(self.index.points, self.weights, count, sums)
         return sums
 
@@ -107,7 +108,7 @@ def build_index(positions: Floats) -> Index:
     points[:, count:] = points[:, :1]  # padding: the kernels read whole chunks
     bins = np.empty((len(starts), size // _PER_BIN + 2), dtype=np.int32)
     rows = _rows(points, starts, bins.shape[1] - 1)
-    kernels.fill_bins(points[0, :count], size, rows, bins)
+    fill_bins(points[0, :count], size, rows, bins)
     return Index(points, names, rows, bins, _lookup(rows))
 
 
