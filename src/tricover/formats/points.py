@@ -16,8 +16,8 @@ Floats = NDArray[np.float64]
 
 def own_floats(values: ArrayLike) -> Floats:
     """Numbers as an array that nobody changes behind one's back: a copy, unless they are read-only already."""
-    if isinstance(values, np.ndarray) and values.dtype == np.float64 and values.flags.owndata:
-        return values.copy() if values.flags.writeable else values
+    if type(values) is np.ndarray and values.dtype == np.float64:
+        return values if values.flags.owndata and not values.flags.writeable else values.copy()
     return np.array(values, dtype=np.float64)
 
 

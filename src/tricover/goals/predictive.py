@@ -49,11 +49,10 @@ def predictive(network: Network) -> LocalGoal:
 def predictive_places(triangles: Floats, below: Floats, targets: Targets) -> Floats:
     """The best places (A, 3), as barycentric weights in triangles (A, 3, 2) with descendants below (A, 3)."""
     places = np.full((len(triangles), 3), 1 / 3)
-    counts, _ = count_and_sum(targets.index.even, np.ascontiguousarray(triangles))
-    weights, _ = targets.in_triangles(triangles)
+    counts, sums = count_and_sum(targets.masses, np.ascontiguousarray(triangles))
     many = (counts > _MANY) & (below > 0).all(axis=1)
     for some, search in ((~many, _by_lists), (many, _by_index)):
-        chosen = np.flatnonzero(some & (weights > 0))
+        chosen = np.flatnonzero(some & (sums[:, 2] > 0))
         if chosen.size:
             places[chosen] = search(triangles[chosen], below[chosen], targets)
     return places

@@ -139,7 +139,8 @@ class Targets:
         return build_index(self.points)
 
     @cached_property
-    def _masses(self) -> Masses:
+    def masses(self) -> Masses:
+        """The weights in the index's order, one for all where there are none."""
         return self.index.even if self.weights is None else self.index.masses(self.weights)
 
     def in_triangles(self, triangles: ArrayLike) -> tuple[Floats, Floats]:
@@ -148,7 +149,7 @@ class Targets:
         Triangles are closed, may overlap, be flat and run either way round. Without weights each target counts as one.
         """
         corners, shape = _checked_triangles(triangles)
-        _, sums = count_and_sum(self._masses, corners)
+        _, sums = count_and_sum(self.masses, corners)
         return sums[:, 2].reshape(shape), sums[:, :2].reshape(*shape, 2)
 
     def sums_in_triangles(self, triangles: ArrayLike, values: ArrayLike) -> Floats:
