@@ -36,16 +36,15 @@ def _weight(weights: Floats, target: int | np.uint64) -> float:
 @kernel
 def block_sums(points: Floats, weights: Floats, count: int, sums: Floats) -> None:
     """Sums (blocks, 3, 2) of w·x, w·y and w before each block, as unevaluated pairs of a high and a low part."""
-    totals, terms = np.zeros((3, 2)), np.ones(3)
-    for target in range(count):
-        if target % BLOCK == 0:
-            sums[target // BLOCK] = totals
-        terms[0], terms[1] = points[0, target], points[1, target]
-        for term in range(3):
-            high, rest = two_sum(totals[term, 0], _weight(weights, target) * terms[term])
-            totals[term, 0], totals[term, 1] = two_sum(high, totals[term, 1] + rest)
-    if count % BLOCK == 0:
-        sums[-1] = totals
+    for term in range(3):
+        high, low = 0.0, 0.0
+        for target in range(count):
+            if target % BLOCK == 0:
+                sums[target // BLOCK, term, 0], sums[target // BLOCK, term, 1] = high, low
+            high, rest = two_sum(high, _weight(weights, target) * (points[term, target] if term < 2 else 1.0))
+            high, low = two_sum(high, low + rest)
+        if count % BLOCK == 0:
+            sums[-1, term, 0], sums[-1, term, 1] = high, low
 
 
 @kernel
