@@ -35,3 +35,14 @@ def test_kernels_are_cached_in_numbas_own_way_where_its_names_change(monkeypatch
 
 def _doubled(number):
     return 2 * number
+
+
+def test_kernels_are_not_compiled_once_more_for_every_literal(monkeypatch, tmp_path):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    inner = compiled.kernel(_doubled)
+
+    def outer(number):
+        return inner(1) + inner(2) + inner(number)
+
+    assert numba.njit(outer)(3) == 12
+    assert len(inner.signatures) == 1

@@ -64,9 +64,17 @@ def _make_ready(target_context: object) -> None:
 _OPENS_LATE = hasattr(FunctionCache, "_load_overload") and hasattr(FunctionCache, "_guard_against_spurious_io_errors")
 
 
+def _without_literals(template: Callable[..., object]) -> Callable[..., object]:
+    """Let a kernel that is given a literal by another be compiled for its type: not once more for every literal."""
+    unliteral: Callable[[object], object] = numba.types.unliteral
+    return lambda given, *more: template([unliteral(one) for one in given], *more)
+
+
 def kernel(function: Function, forceinline: bool = False) -> Function:
     """Compile ``function`` at first use and cache it."""
     compiled: Any = numba.njit(nogil=True, error_model="numpy", forceinline=forceinline)(function)
+    if hasattr(compiled, "get_call_template"):
+        compiled.get_call_template = _without_literals(compiled.get_call_template)
     if _OPENS_LATE and hasattr(compiled, "_cache"):
         compiled._cache = _Cache(function)
     elif hasattr(compiled, "enable_caching"):  # not where compilation is switched off
