@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from tricover.cli.console import AsJson, Quiet, announce_compilation, note, show
+from tricover.cli.console import AsJson, Quiet, load_kernels, note, show
 from tricover.errors import FileFormatError, InputError
 
 if TYPE_CHECKING:
@@ -63,8 +63,7 @@ def certify(
         from tricover.plot.style import check_ending
 
         check_ending(plot)
-    if not quiet:
-        announce_compilation()
+    load_kernels(quiet)
     from tricover.certify import certify as find
 
     source = _source(subject, network, scenario)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tricover.cli.console import AsJson, Quiet, announce_compilation, new_table, note, show
+from tricover.cli.console import AsJson, Quiet, load_kernels, new_table, note, show
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,8 +48,7 @@ def compare(
         from tricover.plot.style import check_ending
 
         check_ending(plot)
-    if not quiet:
-        announce_compilation()
+    load_kernels(quiet)
     from tricover.coverage import compare_methods
     from tricover.formats import read_points
     from tricover.targets import Targets

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-__all__ = ["AsJson", "Quiet", "announce_compilation", "check_place", "new_table", "note", "progress_bar", "show"]
+__all__ = ["AsJson", "Quiet", "check_place", "load_kernels", "new_table", "note", "progress_bar", "show"]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
@@ -30,12 +30,13 @@ def note(text: str) -> None:
     sys.stderr.write(f"{text}\n")
 
 
-def announce_compilation() -> None:
-    """Say so when kernels have to be compiled, once: the first use of a machine takes a while."""
+def load_kernels(quiet: bool) -> None:
+    """Make the compiler ready, and say so when it is needed, once: the first use of a machine takes a while."""
     load_numba()
     from tricover.compiled import on_compilation
 
-    on_compilation(lambda: note("Compiling kernels: only this once, they are kept for the next time …"))
+    if not quiet:
+        on_compilation(lambda: note("Compiling kernels: only this once, they are kept for the next time …"))
 
 
 def check_place(path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from tricover.cli.console import AsJson, Quiet, announce_compilation, new_table, note, show
+from tricover.cli.console import AsJson, Quiet, load_kernels, new_table, note, show
 from tricover.errors import InputError, listed
 
 if TYPE_CHECKING:
@@ -62,8 +62,7 @@ def network(
         from tricover.plot.style import check_ending
 
         check_ending(plot)
-    if not quiet:
-        announce_compilation()
+    load_kernels(quiet)
     from tricover.formats import read_points, write_whole
     from tricover.network import build_network
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tricover.cli.console import AsJson, Quiet, announce_compilation, note, show
+from tricover.cli.console import AsJson, Quiet, load_kernels, note, show
 
 if TYPE_CHECKING:
     from tricover.coverage import Plan
@@ -34,8 +34,7 @@ def plan(
 
       tricover plan targets.csv -n 200 --json | jq .resolution
     """
-    if not quiet:
-        announce_compilation()
+    load_kernels(quiet)
     from tricover.coverage import plan_formation
     from tricover.formats import Points, write_points
     from tricover.targets import Targets

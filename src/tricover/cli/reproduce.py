@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tricover.cli.console import AsJson, Quiet, announce_compilation, new_table, note, show
+from tricover.cli.console import AsJson, Quiet, load_kernels, new_table, note, show
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -33,8 +33,7 @@ def reproduce(
 
     Example: [bold]tricover reproduce -o out/paper[/bold]
     """
-    if not quiet:
-        announce_compilation()
+    load_kernels(quiet)
     import matplotlib as mpl
 
     from tricover.paper import reproduce as make

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tricover.cli.console import AsJson, Quiet, announce_compilation, new_table, note, show
+from tricover.cli.console import AsJson, Quiet, load_kernels, new_table, note, show
 from tricover.cli.subject import step_bar
 from tricover.errors import InputError
 
@@ -31,8 +31,7 @@ def run(
     """
     if resume and output is None:
         raise InputError("--resume goes with --output: which run is it?")
-    if not quiet:
-        announce_compilation()
+    load_kernels(quiet)
     from tricover.simulation import Scenario, simulate
 
     with step_bar(wanted=not quiet and not as_json) as progress:

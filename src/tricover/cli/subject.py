@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tricover.cli.console import announce_compilation, note
+from tricover.cli.console import load_kernels, note
 from tricover.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,8 +24,7 @@ RunPath = Annotated[
 
 def open_run(path: Path, quiet: bool) -> "Run":
     """The stored run at a path, or the run of the scenario at it; a run that was cut short says so on stderr."""
-    if not quiet:
-        announce_compilation()
+    load_kernels(quiet)
     from tricover.simulation import Run, Scenario, simulate
 
     if path.suffix == ".toml":
