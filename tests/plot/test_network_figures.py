@@ -8,6 +8,7 @@ from matplotlib.collections import LineCollection, PathCollection, PolyCollectio
 
 import tricover as tc
 from tricover.plot import plot_cells, plot_layers, plot_network, save_figure
+from tricover.plot.agents import first_agents
 from tricover.plot.style import figure_style, layer_colours
 
 RNG = np.random.default_rng(3)
@@ -54,6 +55,18 @@ def test_formation_shows_every_link_and_agent_once(network):
     [drawn] = segments(ax)
     assert sorted(map(sorted, drawn)) == sorted(map(sorted, expected_links(network, network.followers)))
     assert markers(ax) == len(network)
+
+
+def test_of_a_huge_team_the_links_of_the_first_layers_are_drawn_and_it_says_so():
+    network = tc.build_network(RNG.uniform(0, 100, (20_100, 2)), mentee="balanced")
+    ax = plot_network(network)
+    shown = first_agents(network)
+    assert len(shown) == 20_000
+    assert network.layer[shown].max() <= np.delete(network.layer, shown).min()
+    (links,) = segments(ax)
+    assert len(links) == 3 * (network.layer[shown] > 0).sum()
+    assert markers(ax) == 20_100
+    assert "links of 20,000 of 20,100 agents: first layers" in [text.get_text() for text in ax.texts]
 
 
 def test_links_have_the_colour_of_the_followers_layer():

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOST_DETAILED",
+    "MOST_DRAWN",
     "MOST_VECTORS",
     "agents_by_role",
     "draw_agents",
@@ -27,12 +28,14 @@ __all__ = [
     "draw_labels",
     "draw_lines",
     "draw_targets",
+    "first_agents",
     "key_to_layers",
     "key_to_roles",
     "label_texts",
     "links",
     "marker_area",
     "present_points",
+    "tell_sample",
 ]
 
 Floats = NDArray[np.float64]
@@ -41,6 +44,7 @@ Indices = NDArray[np.int64]
 _ANY = "#6b6b6b"  # for a follower of no particular layer
 _LEAST_ANCHOR = 8.0  # points²: anchors stay visible among thousands
 MOST_DETAILED = 100  # agents: larger teams go without numbers and arrows
+MOST_DRAWN = 20_000  # agents with lines of their own: those of more would hide each other
 MOST_VECTORS = 20_000  # larger collections turn into pixels, lest a vector file become unwieldy
 
 
@@ -48,6 +52,20 @@ def agents_by_role(network: Network) -> dict[str, Indices]:
     """Agents of each role; the order is that of drawing."""
     core = np.array([network.core])
     return {"lost": network.lost, "follower": network.followers, "boundary": network.boundary, "core": core}
+
+
+def first_agents(network: Network, most: int = MOST_DRAWN) -> Indices:
+    """All agents, ascending, or so many of the first layers: whoever they listen to is then among them."""
+    layer = network.layer
+    first = np.argsort(np.where(layer < 0, layer.max() + 1, layer), kind="stable")
+    return np.sort(first[:most])
+
+
+def tell_sample(ax: "Axes", shown: int, count: int, what: str) -> None:
+    """Say so in a corner where not everybody's lines are drawn."""
+    if shown < count:
+        text = f"{what} of {shown:,} of {count:,} agents: first layers"
+        ax.annotate(text, (0.0, 0.0), (2, 2), "axes fraction", "offset points", fontsize="x-small", color=INK)
 
 
 def links(network: Network, agents: Indices) -> Indices:

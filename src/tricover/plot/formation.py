@@ -19,12 +19,14 @@ from tricover.plot.agents import (
     draw_labels,
     draw_lines,
     draw_targets,
+    first_agents,
     key_to_layers,
     key_to_roles,
     label_texts,
     links,
     marker_area,
     present_points,
+    tell_sample,
 )
 from tricover.plot.style import FAINT, figure_style, layer_colours, new_axes, new_map
 from tricover.simulation import Run
@@ -96,9 +98,11 @@ def _draw_formation(
 
 
 def _draw_links(ax: "Axes", network: Network, places: Floats) -> None:
-    """All links, the early ones on top and wider: they are few, and everything hangs on them."""
-    agents = np.concatenate(network.layers[:0:-1]) if network.depth else network.followers
-    pairs = links(network, agents)
+    """Links, the early ones on top and wider: they are few, and everything hangs on them."""
+    shown = first_agents(network)
+    agents = shown[np.argsort(-network.layer[shown], kind="stable")]
+    pairs = links(network, agents[network.layer[agents] > 0])
+    tell_sample(ax, len(shown), len(network), "links")
     layer = network.layer[pairs[:, 1]]
     widest = np.clip(60 / len(network), 0.35, 1.1)
     width = widest * (1.0 - 0.6 * (layer - 1) / network.depth)

@@ -13,10 +13,12 @@ from tricover.plot.agents import (
     MOST_VECTORS,
     draw_agents,
     draw_targets,
+    first_agents,
     key_to_layers,
     key_to_roles,
     marker_area,
     present_points,
+    tell_sample,
 )
 from tricover.plot.style import agent_colours, figure_style, new_map
 from tricover.simulation import Run
@@ -48,13 +50,16 @@ def chosen_step(run: Run, step: int) -> int:
 
 
 def plot_paths(run: Run, ax: "Axes | None" = None, agents: Sequence[int] | NDArray[np.integer] | None = None) -> "Axes":
-    """Draw the paths of agents, all by default: hollow where they start, filled where they end, targets below.
+    """Draw the paths of agents: hollow where they start, filled where they end, targets below.
+
+    By default of all, in a team of more than 20,000 of so many in the first layers.
 
     Paths have the colour of the agent's layer in the last network; lost agents end in a cross.
     """
     from matplotlib.collections import LineCollection
 
-    chosen, network = chosen_agents(run, agents), run.network
+    network = run.network
+    chosen = chosen_agents(run, first_agents(network) if agents is None else agents)
     area = 0.8 * marker_area(len(chosen), False)
     trails = [_moves(run.positions[:, agent]) for agent in chosen]
     with figure_style():
@@ -72,6 +77,8 @@ def plot_paths(run: Run, ax: "Axes | None" = None, agents: Sequence[int] | NDArr
         ax.add_collection(lines)
         draw_agents(ax, network, run.positions[0], 0.6 * area, only=chosen, hollow=True)
         draw_agents(ax, network, run.positions[-1], area, only=chosen)
+        if agents is None:
+            tell_sample(ax, len(chosen), len(network), "paths")
         ax.set_aspect("equal")
         ax.set(xlabel="x, m", ylabel="y, m")
         key_to_layers(ax, network)

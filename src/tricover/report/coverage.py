@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from tricover.coverage import coverage_over_time, lloyd, measure_coverage, plan_formation
 from tricover.errors import InputError
 from tricover.plot import plot_coverage, plot_voronoi
+from tricover.plot.agents import MOST_DRAWN
 from tricover.report.markup import Html, note, paragraph, table
 from tricover.report.page import Section, figures_html
 from tricover.simulation import Run
@@ -48,9 +49,13 @@ def coverage_section(run: Run) -> Section:
     )
     few = len(run.network) <= MOST_AGENTS
     left_out = "" if few else note(f"The baselines are left out for teams of more than {MOST_AGENTS:,} agents.")
+    if len(run.network) > MOST_DRAWN:
+        left_out += note(f"Who is nearest to which target is left out for more than {MOST_DRAWN:,} agents.")
     over_time = "Coverage step by step, beside Lloyd's algorithm iteration by iteration."
     at_the_end = "Who is nearest to which target at the end."
-    figures = [(plot_coverage(coverage_over_time(run, lloyd=few)), over_time), (plot_voronoi(run), at_the_end)]
+    figures = [(plot_coverage(coverage_over_time(run, lloyd=few)), over_time)]
+    if len(run.network) <= MOST_DRAWN:
+        figures.append((plot_voronoi(run), at_the_end))
     numbers = table(_COLUMNS, rows, right=_COLUMNS[1:])
     return Section(title, Html(paragraph(said) + numbers + left_out + figures_html(figures)))
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.network import Network
+from tricover.plot.agents import first_agents
 from tricover.plot.style import ROLES, layer_colours
 from tricover.simulation import Run
 
@@ -93,11 +94,7 @@ def playback_of(run: Run) -> Playback:
 
 def _agents(run: Run) -> Indices:
     """Those who are shown, ascending: all, or so many of the first layers."""
-    layer = run.network.layer
-    if len(layer) <= MOST_AGENTS:
-        return np.arange(len(layer))
-    first = np.argsort(np.where(layer < 0, layer.max() + 1, layer), kind="stable")
-    return np.sort(first[:MOST_AGENTS])
+    return first_agents(run.network, MOST_AGENTS)
 
 
 def _steps(run: Run, agents: int) -> Indices:

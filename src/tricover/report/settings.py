@@ -16,17 +16,16 @@ from tricover.simulation import Run
 
 __all__ = ["again_section", "settings_section"]
 
-_ROWS = re.compile(r"^(\w+ =) \[\n((?:[ ]{4}.*\n){13,})\]", re.MULTILINE)
-_PAIR = r"\d\],"
 _NUMBERS = re.compile(r"(= \[[^,\n]+, [^,\n]+), ([-+.e\d, ]{80,})\]")
 LARGEST = 8_000_000  # characters of a scenario beyond which browsers refuse the link
+_ROWS = 12  # of arrays that are shown
 _LIBRARIES = ("tricover", "numpy", "scipy", "numba")
 
 
 def settings_section(run: Run) -> Section:
     """The scenario, defaults included."""
     try:
-        toml = run.scenario.self_contained().to_toml()
+        toml = run.scenario.self_contained().to_toml(longest=_ROWS)
     except InputError as error:
         return Section("Settings", paragraph(f"The scenario lives in Python only: {error}."))
     said = "The scenario as a TOML file, defaults included. Long lists of numbers are in the download below."
@@ -50,11 +49,13 @@ def again_section(run: Run) -> Section:
 
 
 def _download(run: Run, name: str) -> Html:
+    points = len(run.scenario.reference) + len(run.scenario.all_targets)
+    huge = 6 * points > LARGEST  # a point takes more characters than that
     try:
-        toml = run.scenario.self_contained().to_toml()
+        toml = run.scenario.self_contained().to_toml(longest=_ROWS if huge else None)
     except InputError as error:
         return paragraph(f"Without the Python code that made it this run cannot be made again: {error}.")
-    if len(toml) > LARGEST:
+    if huge or len(toml) > LARGEST:
         return paragraph("The scenario is too long for a link in a page: the run's folder holds it.")
     data = base64.b64encode(toml.encode()).decode()
     size = f"{max(1, round(len(toml) / 1000)):,} kB"
@@ -63,10 +64,9 @@ def _download(run: Run, name: str) -> Html:
 
 
 def shortened(toml: str) -> str:
-    """The same text with long lists cut out; it says how many rows they have.
+    """The same text with long lists cut out; it says how many numbers they have.
 
-    >>> shortened("weights = [" + ", ".join(map(str, range(100))) + "]")
-    'weights = [0, 1, … 98 more]'
+    >>> shortened("agents = [" + ", ".join(map(str, range(100))) + "]")
+    'agents = [0, 1, … 98 more]'
     """
-    rows = _ROWS.sub(lambda found: f"{found[1]} [ … {len(re.findall(_PAIR, found[2])):,} rows ]", toml)
-    return _NUMBERS.sub(lambda found: f"{found[1]}, … {found[2].count(',') + 1:,} more]", rows)
+    return _NUMBERS.sub(lambda found: f"{found[1]}, … {found[2].count(',') + 1:,} more]", toml)

@@ -11,12 +11,13 @@ vehicle for ``vehicle``. Everything is checked once, here; files are read when t
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, ValidationError
 
 from tricover.errors import FileFormatError, InputError
@@ -91,16 +92,21 @@ class Scenario(Section):
         """Write a TOML file, whole or not at all; files are named relative to its folder."""
         write_whole(path, self.to_toml(Path(path).absolute().parent))
 
-    def to_toml(self, folder: str | os.PathLike[str] = ".") -> str:
-        """The text of the TOML file; files are named relative to ``folder``."""
+    def to_toml(self, folder: str | os.PathLike[str] = ".", longest: int | None = None) -> str:
+        """The text of the TOML file; files are named relative to ``folder``.
+
+        With ``longest``, arrays of more rows are left out, and the text is for reading only.
+        """
         import tomli_w
 
-        data = _files(self.to_dict(), lambda file: Path(os.path.relpath(file, folder)).as_posix())
-        return re.sub(r"\[\n\s*([-+.e\d\s,]+?),?\s*\]", _on_one_line, tomli_w.dumps(data))
+        spelt_out = _plain(self, lambda array: _cut(array, longest))
+        data = _files(spelt_out, lambda file: Path(os.path.relpath(file, folder)).as_posix())
+        text = re.sub(r"\[\n\s*([-+.e\d\s,]+?),?\s*\]", _on_one_line, tomli_w.dumps(data))
+        return re.sub(r'"(\[ … [\d,]+ rows \])"', r"\1", text)
 
     def to_dict(self, arrays: bool = False) -> dict[str, Any]:
         """Everything in plain values, as in the TOML file; with ``arrays``, arrays stay arrays."""
-        plain: dict[str, Any] = _plain(self, arrays)
+        plain: dict[str, Any] = _plain(self, lambda array: array if arrays else array.tolist())
         return plain
 
     @cached_property
@@ -212,22 +218,26 @@ def _vehicle(given: Any) -> dict[str, Any]:
     return {"kind": given} if isinstance(given, str) else vehicle_as_settings(given)
 
 
-def _plain(value: Any, arrays: bool) -> Any:
-    """Tables, lists and plain values, without what is left out; a function is an error."""
+def _plain(value: Any, spell_out: Callable[[NDArray[Any]], Any]) -> Any:
+    """Tables, lists and plain values, arrays spelt out, without what is left out; a function is an error."""
     if isinstance(value, Section):
         value = value.values()
     if isinstance(value, Mapping):
-        inside = {key: _plain(part, arrays) for key, part in value.items()}
+        inside = {key: _plain(part, spell_out) for key, part in value.items()}
         return {key: part for key, part in inside.items() if not (isinstance(part, dict | list) and not part)}
     if isinstance(value, list | tuple):
-        return [_plain(part, arrays) for part in value]
+        return [_plain(part, spell_out) for part in value]
     if isinstance(value, Drift | Function):
         raise InputError("targets that move by a function cannot be written down: give a velocity or paths")
     if callable(value):
         raise InputError(f"a function ({getattr(value, '__name__', value)}) cannot be written down: use it from Python")
     if isinstance(value, np.ndarray):
-        return value if arrays else value.tolist()
+        return spell_out(value)
     return str(value) if isinstance(value, Path) else value
+
+
+def _cut(array: NDArray[Any], longest: int | None) -> Any:
+    return array.tolist() if longest is None or len(array) <= longest else f"[ … {len(array):,} rows ]"
 
 
 def _on_one_line(row: "re.Match[str]") -> str:
