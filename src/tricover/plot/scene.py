@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.network import Network
-from tricover.plot.agents import agents_by_role, draw_agents, draw_lines, links, marker_area
+from tricover.plot.agents import agents_by_role, draw_agents, draw_lines, first_agents, links, marker_area
 from tricover.plot.style import FAINT, GROUND, INK, ROLES, figure_style, layer_colours
 from tricover.simulation import Run
 from tricover.simulation.run import BLOCK
@@ -145,12 +145,13 @@ class Scene:
         ax, colours = self._ax, layer_colours(network.depth)
         self._network = network
         moving: list[Any] = [] if self.run.scenario.all_targets.still else [self._targets]
-        self._walkers = np.flatnonzero(network.layer >= 0)
+        shown = first_agents(network)
+        self._walkers = shown[network.layer[shown] >= 0]
         self._tails = np.empty((len(self._walkers), self._trails + 1, 2))
         if self._trails:
             tint, width = colours[network.layer[self._walkers]], 0.3 * self._area**0.5
             moving.append(draw_lines(ax, self._tails, tint, width, alpha=0.25, animated=True, joinstyle="round"))
-        self._pairs = links(network, network.followers)
+        self._pairs = links(network, shown[network.layer[shown] > 0])
         self._segments = np.empty((len(self._pairs), 2, 2))
         if self._links:
             layer = network.layer[self._pairs[:, 1]]
