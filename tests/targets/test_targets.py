@@ -1,3 +1,6 @@
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -170,3 +173,17 @@ def test_targets_without_weight_are_nobody_s_neighbours():
     points, ghosts = rng.random((100, 2)), rng.random((300, 2))
     weights = np.r_[np.ones(100), np.zeros(300)]
     np.testing.assert_allclose(local_density(np.vstack([points, ghosts]), weights)[:100], local_density(points))
+
+
+def test_an_index_that_is_let_go_is_freed_at_once():
+    """Moving targets have a new one in every step: memory must not wait for the garbage collector."""
+    targets = tc.Targets(np.random.default_rng(0).random((100, 2)), np.ones(100))
+    targets.in_triangles([[0, 0], [1, 0], [0, 1]])
+    targets.members([[0, 0], [1, 0], [0, 1]])
+    index = weakref.ref(targets.index)
+    gc.disable()
+    try:
+        del targets
+        assert index() is None
+    finally:
+        gc.enable()

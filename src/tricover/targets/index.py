@@ -50,14 +50,9 @@ class Index:
     bins: Integers
     lookup: Integers
 
-    @cached_property
-    def even(self) -> "Masses":
-        """Every target with the weight one."""
-        return Masses(self, np.ones(1))
-
-    def masses(self, weights: Floats) -> "Masses":
-        """Weights (D,), given in the targets' own order."""
-        return Masses(self, weights[self.names])
+    def masses(self, weights: Floats | None) -> "Masses":
+        """Weights (D,), given in the targets' own order; None: one for each."""
+        return Masses(self, np.ones(1) if weights is None else weights[self.names])
 
     @property
     def tables(self) -> tuple[Floats, Floats, Integers, Integers]:
@@ -180,9 +175,9 @@ def count_and_sum(masses: Masses, triangles: Floats) -> tuple[NDArray[np.int64],
     return counts, sums
 
 
-def list_members(index: Index, triangles: Floats) -> tuple[NDArray[np.int64], Integers]:
+def list_members(masses: Masses, triangles: Floats) -> tuple[NDArray[np.int64], Integers]:
     """Offsets (T + 1,) and names of the targets inside triangles (T, 3, 2)."""
-    counts, _ = count_and_sum(index.even, triangles)
+    index, (counts, _) = masses.index, count_and_sum(masses, triangles)
     offsets = np.concatenate([[0], np.cumsum(counts)])
     members = np.empty(offsets[-1], dtype=np.int32)
     lists = (offsets, members, *index.tables, index.names)

@@ -141,7 +141,7 @@ class Targets:
     @cached_property
     def masses(self) -> Masses:
         """The weights in the index's order, one for all where there are none."""
-        return self.index.even if self.weights is None else self.index.masses(self.weights)
+        return self.index.masses(self.weights)
 
     def in_triangles(self, triangles: ArrayLike) -> tuple[Floats, Floats]:
         """Weight (…,) and weighted sum of positions (…, 2) of the targets in each triangle (…, 3, 2).
@@ -167,7 +167,7 @@ class Targets:
         The targets of triangle k (in flat order) are indices[offsets[k]:offsets[k + 1]], in the index's own order.
         """
         corners, _ = _checked_triangles(triangles)
-        return list_members(self.index, corners)
+        return list_members(self.masses, corners)
 
     @cached_property
     def density(self) -> Floats:
