@@ -294,6 +294,8 @@ def test_large_arrays_are_not_copied_again_and_nobody_can_change_them():
 def test_a_text_for_reading_leaves_long_arrays_out():
     made = tc.Scenario(reference=TEAM, targets=np.random.default_rng(0).random((2000, 2)))
     text = made.to_toml(longest=6)
+    odd = tc.Scenario(name="[ … 3 rows ]", reference=TEAM, targets=[[1, 1]])
+    assert tomllib.loads(odd.to_toml())["name"] == odd.name
     assert "positions = [ … 2,000 rows ]" in text
     assert (
         tomllib.loads(made.to_toml())["formation"] == tomllib.loads(text.replace("[ … 2,000 rows ]", "[]"))["formation"]

@@ -187,3 +187,7 @@ def test_an_index_that_is_let_go_is_freed_at_once():
         assert index() is None
     finally:
         gc.enable()
+
+
+def test_no_values_have_no_sums():
+    assert tc.Targets(SQUARE).sums_in_triangles([ALL, ALL], np.empty((4, 0))).shape == (2, 0)

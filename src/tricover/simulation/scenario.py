@@ -102,7 +102,7 @@ class Scenario(Section):
         spelt_out = _plain(self, lambda array: _cut(array, longest))
         data = _files(spelt_out, lambda file: Path(os.path.relpath(file, folder)).as_posix())
         text = re.sub(r"\[\n\s*([-+.e\d\s,]+?),?\s*\]", _on_one_line, tomli_w.dumps(data))
-        return re.sub(r'"(\[ … [\d,]+ rows \])"', r"\1", text)
+        return text if longest is None else re.sub(r'"(\[ … [\d,]+ rows \])"', r"\1", text)
 
     def to_dict(self, arrays: bool = False) -> dict[str, Any]:
         """Everything in plain values, as in the TOML file; with ``arrays``, arrays stay arrays."""

@@ -158,8 +158,11 @@ class Targets:
         table = np.asarray(values, dtype=np.float64)
         if table.ndim not in (1, 2) or len(table) != len(self) or not np.isfinite(table).all():
             raise InputError(f"values must be finite, of shape ({len(self)},) or ({len(self)}, K), not {table.shape}")
-        columns = [count_and_sum(self.index.masses(column), corners)[1][:, 2] for column in np.atleast_2d(table.T)]
-        return np.stack(columns, axis=-1).reshape(*shape, *table.shape[1:])
+        columns = np.atleast_2d(table.T)
+        sums = np.empty((len(corners), len(columns)))
+        for k, column in enumerate(columns):
+            sums[:, k] = count_and_sum(self.index.masses(column), corners)[1][:, 2]
+        return sums.reshape(*shape, *table.shape[1:])
 
     def members(self, triangles: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Which targets stand in each triangle (…, 3, 2), as offsets and indices of a sparse matrix.
