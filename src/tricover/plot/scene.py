@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.network import Network
-from tricover.plot.agents import agents_by_role, draw_agents, draw_lines, first_agents, links, marker_area
+from tricover.plot.agents import agents_by_role, draw_agents, draw_lines, first_agents, links, marker_area, tell_sample
 from tricover.plot.style import FAINT, GROUND, INK, ROLES, figure_style, layer_colours
 from tricover.simulation import Run
 from tricover.simulation.run import BLOCK
@@ -95,6 +95,7 @@ class Scene:
         rings: dict[str, Any] = {"facecolors": "none", "edgecolors": FAINT, "linewidths": width, "zorder": 0.7}
         x, y = run.desired[living].T
         ax.scatter(x, y, s=0.8 * self._area, **rings)
+        tell_sample(ax, len(first_agents(run.network)), len(run.network), "links and trails")
         self._write()
         self._network: Network | None = None
         self._moving: list[Any] = []
