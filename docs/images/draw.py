@@ -9,7 +9,7 @@ from draw_guides import draw_choosing, draw_method, draw_start, draw_teaching
 from PIL import Image
 
 import tricover as tc
-from tricover.certify import log_of_run, transition_matrices
+from tricover.certificates import log_of_run, transition_matrices
 from tricover.coverage import compare_methods, coverage_over_time
 from tricover.formats import read_points
 from tricover.paper import study_of

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tricover.certify import certify as certify
+    from tricover.certificates import certify as certify
     from tricover.coverage import coverage_cost as coverage_cost
     from tricover.coverage import lloyd as lloyd
     from tricover.coverage import plan_formation as plan_formation
@@ -40,7 +40,7 @@ _HOME = {
     "Targets": "targets",
     "TricoverError": "errors",
     "build_network": "network",
-    "certify": "certify",
+    "certify": "certificates",
     "check_aoc": "vehicles",
     "coverage_cost": "coverage",
     "desired_configuration": "goals",

@@ -7,7 +7,7 @@ import pytest
 
 import tricover as tc
 from tests.export.runs import ORIGIN, assert_on_earth, eventful, interrupted, scenario
-from tricover.certify import log_of_run, read_log
+from tricover.certificates import log_of_run, read_log
 from tricover.export import export_run
 
 

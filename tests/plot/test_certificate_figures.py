@@ -5,10 +5,10 @@ from dataclasses import replace
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from tests.certify.flights import team
+from tests.certificates.flights import team
 
 import tricover as tc
-from tricover.certify import log_of, log_of_run, transition_matrix
+from tricover.certificates import log_of, log_of_run, transition_matrix
 from tricover.errors import InputError
 from tricover.plot import plot_contraction, plot_settling, plot_transition, plot_tube
 

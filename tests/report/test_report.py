@@ -9,7 +9,7 @@ import pytest
 
 import tricover as tc
 from tests.report.pages import Page, decoded, scenario, with_events
-from tricover.certify import FAILS, Fault
+from tricover.certificates import FAILS, Fault
 from tricover.report import playback, write_report
 
 

@@ -9,7 +9,7 @@ from tricover.cli.console import AsJson, Quiet, load_kernels, note, show
 from tricover.errors import FileFormatError, InputError
 
 if TYPE_CHECKING:
-    from tricover.certify import Certificate, Log
+    from tricover.certificates import Certificate, Log
     from tricover.network import Network
     from tricover.simulation import Scenario
 
@@ -64,7 +64,7 @@ def certify(
 
         check_ending(plot)
     load_kernels(quiet)
-    from tricover.certify import certify as find
+    from tricover.certificates import certify as find
 
     source = _source(subject, network, scenario)
     certificate = find(source, eta, window)
@@ -81,7 +81,7 @@ def certify(
 
 def _source(subject: Path, networks: list[str] | None, scenario: Path | None) -> "Log | Scenario":
     """What the arguments name: a log (also of a run), or a scenario."""
-    from tricover.certify import log_of_run, read_log, with_scenario
+    from tricover.certificates import log_of_run, read_log, with_scenario
     from tricover.simulation import Run, Scenario
 
     if subject.is_dir() or subject.suffix == ".toml":
@@ -110,7 +110,7 @@ def _network(text: str) -> "tuple[int, Network]":
 def _draw(certificate: "Certificate", source: "Log | Scenario", figure: str, agent: int, path: Path) -> None:
     import matplotlib as mpl
 
-    from tricover.certify import Log, transition_matrices
+    from tricover.certificates import Log, transition_matrices
     from tricover.plot import plot_contraction, plot_settling, plot_transition, plot_tube, save_figure
 
     mpl.use("Agg")

@@ -40,7 +40,7 @@ def report(
     found = open_run(run, quiet or as_json)
     import matplotlib as mpl
 
-    from tricover.certify import certify
+    from tricover.certificates import certify
     from tricover.report import write_report
 
     mpl.use("Agg")

@@ -91,7 +91,7 @@ def _sentence(text: str) -> str:
 
 def summary(claims: "Iterable[Claim]") -> str:
     """The verdicts in a sentence or two."""
-    from tricover.certify.certificate import counted
+    from tricover.certificates.certificate import counted
     from tricover.paper import DEVIATES, HOLDS
 
     verdicts = [claim.verdict for claim in claims]

@@ -20,7 +20,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.certify import Certificate, Log, certify, log_of_run, transition_matrices
+from tricover.certificates import Certificate, Log, certify, log_of_run, transition_matrices
 from tricover.formats import read_points
 from tricover.geometry import CellGrid
 from tricover.network import Network, build_network

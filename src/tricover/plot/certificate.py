@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from scipy.sparse import csr_array
 
-    from tricover.certify import Certificate, Log
+    from tricover.certificates import Certificate, Log
 
 __all__ = ["plot_contraction", "plot_settling", "plot_transition", "plot_tube"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from tricover.certify import Certificate, Log, certify, log_of_run, transition_matrices
+from tricover.certificates import Certificate, Log, certify, log_of_run, transition_matrices
 from tricover.coverage import coverage_over_time
 from tricover.errors import InputError, advice
 from tricover.plot.certificate import plot_contraction, plot_settling, plot_transition, plot_tube

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tricover.certify import FAILS, HOLDS, NOT_APPLICABLE, Certificate, Claim, log_of_run, transition_matrices
+from tricover.certificates import FAILS, HOLDS, NOT_APPLICABLE, Certificate, Claim, log_of_run, transition_matrices
 from tricover.report.drawings import example_agent
 from tricover.report.markup import Html, note, paragraph, table, text, verdict
 from tricover.report.page import Section, figures_html

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from tricover.certify import Certificate, certify
+from tricover.certificates import Certificate, certify
 from tricover.report.coverage import coverage_section
 from tricover.report.drawings import figures_section
 from tricover.report.guarantees import certificate_section

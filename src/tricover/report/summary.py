@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tricover.certify import Certificate
+from tricover.certificates import Certificate
 from tricover.report.markup import Html, definitions, paragraph
 from tricover.report.page import Section
 from tricover.simulation import Run

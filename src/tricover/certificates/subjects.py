@@ -1,10 +1,10 @@
 """``certify``: one verb for runs, logs and scenarios."""
 
-from tricover.certify.audit import audit
-from tricover.certify.certificate import Certificate
-from tricover.certify.log import Log
-from tricover.certify.prior import foresee
-from tricover.certify.runs import log_of_run
+from tricover.certificates.audit import audit
+from tricover.certificates.certificate import Certificate
+from tricover.certificates.log import Log
+from tricover.certificates.prior import foresee
+from tricover.certificates.runs import log_of_run
 from tricover.errors import InputError
 from tricover.simulation import Run, Scenario
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tricover as tc
-from tests.certify.flights import flight, roster, team
-from tricover.certify import log_of, transition_matrices, transition_matrix
-from tricover.certify.transition import Frame, rows_of
+from tests.certificates.flights import flight, roster, team
+from tricover.certificates import log_of, transition_matrices, transition_matrix
+from tricover.certificates.transition import Frame, rows_of
 from tricover.geometry import flat
 
 EPS = float(np.finfo(np.float64).eps)

@@ -12,7 +12,7 @@ import os
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.certify.log import Log, Settings, log_of
+from tricover.certificates.log import Log, Settings, log_of
 from tricover.errors import FileFormatError, InputError, listed
 from tricover.formats import read_whole
 from tricover.network import Network

@@ -12,10 +12,10 @@ and the claim begins when they should be there.
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.certify.certificate import FAILS, HOLDS, Claim, counted
-from tricover.certify.check import Step
-from tricover.certify.faults import Faults
-from tricover.certify.log import Log
+from tricover.certificates.certificate import FAILS, HOLDS, Claim, counted
+from tricover.certificates.check import Step
+from tricover.certificates.faults import Faults
+from tricover.certificates.log import Log
 
 __all__ = ["Anchors", "Stochastic", "Structure"]
 

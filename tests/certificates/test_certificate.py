@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 
 import tricover as tc
-from tests.certify.flights import team
-from tricover.certify import Certificate, Claim, Fault, log_of
+from tests.certificates.flights import team
+from tricover.certificates import Certificate, Claim, Fault, log_of
 from tricover.errors import InputError
 
 KEYS = ["structure", "anchors", "theorem1", "C1", "C2", "theorem2", "finite-time", "containment", "theorem3"]
@@ -66,7 +66,7 @@ def test_faults_read_well():
     assert str(Fault(3, 7, 2.0, "", "twice")) == "agent 3, step 7: twice (2)"
 
 
-@pytest.mark.parametrize("first", ["", "import tricover.certify; ", "from tricover.certify import Log; "])
+@pytest.mark.parametrize("first", ["", "import tricover.certificates; ", "from tricover.certificates import Log; "])
 def test_the_verb_is_there_whatever_was_imported_before(first):
     team = "reference=[[0, 0], [4, 0], [0, 4], [1, 1]], targets=[[1, 1]]"
     code = f"{first}import tricover as tc; tc.certify(tc.Scenario({team}))"

@@ -12,11 +12,11 @@ The motion ``reach`` asks for a single point, which is no triangle strictly insi
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.certify.certificate import FAILS, HOLDS, NOT_APPLICABLE, Claim, counted
-from tricover.certify.check import Step
-from tricover.certify.faults import Faults
-from tricover.certify.log import ROUNDING, Log
-from tricover.certify.transition import Rows, rows_of
+from tricover.certificates.certificate import FAILS, HOLDS, NOT_APPLICABLE, Claim, counted
+from tricover.certificates.check import Step
+from tricover.certificates.faults import Faults
+from tricover.certificates.log import ROUNDING, Log
+from tricover.certificates.transition import Rows, rows_of
 from tricover.geometry import CellGrid, volumes
 
 __all__ = ["Margins"]

@@ -13,12 +13,12 @@ by the same steps, and stay there.
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.certify.certificate import FAILS, HOLDS, NOT_APPLICABLE, Claim, Fault, Layer, Neighbourhood, counted
-from tricover.certify.check import Step
-from tricover.certify.faults import Faults
-from tricover.certify.log import ROUNDING, Log, Settings
-from tricover.certify.radii import neighbourhood
-from tricover.certify.theorem1 import Anchors
+from tricover.certificates.certificate import FAILS, HOLDS, NOT_APPLICABLE, Claim, Fault, Layer, Neighbourhood, counted
+from tricover.certificates.check import Step
+from tricover.certificates.faults import Faults
+from tricover.certificates.log import ROUNDING, Log, Settings
+from tricover.certificates.radii import neighbourhood
+from tricover.certificates.theorem1 import Anchors
 from tricover.goals import desired_configuration
 from tricover.network import Network
 from tricover.targets import Targets

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import tricover as tc
-from tests.certify.flights import flight, roster, team
-from tricover.certify import certify, log_of, log_of_run, read_log, with_scenario
+from tests.certificates.flights import flight, roster, team
+from tricover.certificates import certify, log_of, log_of_run, read_log, with_scenario
 from tricover.errors import FileFormatError, InputError
 
 

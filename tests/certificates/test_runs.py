@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import tricover as tc
-from tests.certify.flights import roster
-from tricover.certify import log_of_run
+from tests.certificates.flights import roster
+from tricover.certificates import log_of_run
 
 GOALS = ("centroid", "reference", "predictive", "rollout")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.certify.certificate import Fault, Figure
+from tricover.certificates.certificate import Fault, Figure
 
 __all__ = ["Faults"]
 

@@ -13,12 +13,12 @@ every stretch with one network is looked at on its own.
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.certify import _kernels
-from tricover.certify.certificate import FAILS, HOLDS, NOT_APPLICABLE, Claim, Contraction, Fault, counted
-from tricover.certify.check import Step
-from tricover.certify.faults import Faults
-from tricover.certify.log import ROUNDING, Log
-from tricover.certify.theorem1 import Anchors
+from tricover.certificates import _kernels
+from tricover.certificates.certificate import FAILS, HOLDS, NOT_APPLICABLE, Claim, Contraction, Fault, counted
+from tricover.certificates.check import Step
+from tricover.certificates.faults import Faults
+from tricover.certificates.log import ROUNDING, Log
+from tricover.certificates.theorem1 import Anchors
 from tricover.errors import FormationError, InputError
 from tricover.geometry.hull import convex_hull
 from tricover.threads import in_ranges

@@ -24,8 +24,8 @@ by more than the margin of its cells, an agent finds itself in another cell, and
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.certify.certificate import Neighbourhood
-from tricover.certify.log import Settings
+from tricover.certificates.certificate import Neighbourhood
+from tricover.certificates.log import Settings
 from tricover.geometry import CellGrid, barycentric, flat, volumes
 from tricover.goals import goal_cells
 from tricover.network import Network

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tricover.certify.certificate import Certificate
-from tricover.certify.check import Check, Step
-from tricover.certify.log import Log
-from tricover.certify.margins import Margins
-from tricover.certify.theorem1 import Anchors, Stochastic, Structure
-from tricover.certify.theorem2 import Containment, Products
-from tricover.certify.theorem3 import Convergence
-from tricover.certify.transition import Frame, rows_of
+from tricover.certificates.certificate import Certificate
+from tricover.certificates.check import Check, Step
+from tricover.certificates.log import Log
+from tricover.certificates.margins import Margins
+from tricover.certificates.theorem1 import Anchors, Stochastic, Structure
+from tricover.certificates.theorem2 import Containment, Products
+from tricover.certificates.theorem3 import Convergence
+from tricover.certificates.transition import Frame, rows_of
 
 __all__ = ["audit", "steps_of"]
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.certify import _kernels
-from tricover.certify.log import ROUNDING, Log
+from tricover.certificates import _kernels
+from tricover.certificates.log import ROUNDING, Log
 from tricover.network import Network
 from tricover.threads import in_ranges
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import tricover as tc
-from tests.certify.flights import flight, roster, team
-from tricover.certify import log_of, transition_matrices
-from tricover.certify.audit import audit
+from tests.certificates.flights import flight, roster, team
+from tricover.certificates import log_of, transition_matrices
+from tricover.certificates.audit import audit
 from tricover.errors import InputError
 
 

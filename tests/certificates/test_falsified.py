@@ -7,9 +7,9 @@ import pytest
 import zarr
 
 import tricover as tc
-from tests.certify.flights import flight, roster, team
-from tricover.certify import log_of, log_of_run
-from tricover.certify.audit import audit
+from tests.certificates.flights import flight, roster, team
+from tricover.certificates import log_of, log_of_run
+from tricover.certificates.audit import audit
 
 
 def a_run(seed=11, agents=30, **changes):

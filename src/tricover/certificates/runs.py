@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.certify.log import Log, Settings, Stretch
+from tricover.certificates.log import Log, Settings, Stretch
 from tricover.errors import InputError
 from tricover.network import Network
 from tricover.simulation import Run, Scenario

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.certify.certificate import (
+from tricover.certificates.certificate import (
     FAILS,
     HOLDS,
     NOT_APPLICABLE,
@@ -22,18 +22,18 @@ from tricover.certify.certificate import (
     Neighbourhood,
     counted,
 )
-from tricover.certify.log import Settings
-from tricover.certify.radii import neighbourhood
-from tricover.certify.runs import settings_of
-from tricover.certify.theorem2 import FINITE_TIME
-from tricover.certify.theorem3 import (
+from tricover.certificates.log import Settings
+from tricover.certificates.radii import neighbourhood
+from tricover.certificates.runs import settings_of
+from tricover.certificates.theorem2 import FINITE_TIME
+from tricover.certificates.theorem3 import (
     CONVERGENCE,
     NEIGHBOURHOOD,
     desired_positions,
     lands_on_points,
     steps_per_layer,
 )
-from tricover.certify.transition import Frame
+from tricover.certificates.transition import Frame
 from tricover.geometry import flat, volumes
 from tricover.network import Network
 from tricover.simulation import Scenario

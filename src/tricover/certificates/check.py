@@ -6,9 +6,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.certify.certificate import Claim
-from tricover.certify.log import Stretch
-from tricover.certify.transition import Frame, Rows
+from tricover.certificates.certificate import Claim
+from tricover.certificates.log import Stretch
+from tricover.certificates.transition import Frame, Rows
 
 __all__ = ["Check", "Step"]
 
