@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tricover.simulation import Run as Run
     from tricover.simulation import Scenario as Scenario
     from tricover.simulation import simulate as simulate
+    from tricover.simulation import steps as steps
     from tricover.targets import Targets as Targets
     from tricover.vehicles import check_aoc as check_aoc
     from tricover.vehicles import vehicle as vehicle
@@ -47,6 +48,7 @@ _HOME = {
     "lloyd": "coverage",
     "plan_formation": "coverage",
     "simulate": "simulation",
+    "steps": "simulation",
     "vehicle": "vehicles",
 }
 
@@ -66,6 +68,7 @@ __all__ = [
     "lloyd",
     "plan_formation",
     "simulate",
+    "steps",
     "vehicle",
 ]
 

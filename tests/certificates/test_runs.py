@@ -33,7 +33,7 @@ def scenario(seed, **changes):
 
 def settled(run):
     """The first step of the last network from which on all followers are at their desired positions."""
-    start, network = run.networks[-1]
+    start, network = run.epochs[-1].start, run.network
     away = np.abs(run.positions - run.desired)[:, network.followers]
     moving = np.flatnonzero((away > 1e-12 * np.abs(run.positions).max()).any(axis=(1, 2)))
     return max(start, moving[-1] + 1 if moving.size else 0)

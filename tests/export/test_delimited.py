@@ -76,7 +76,7 @@ def test_layers_and_roles_are_those_of_the_step(exported):
 def test_certify_reads_the_table_as_the_log_of_a_flight(made, tmp_path):
     run = tc.simulate(made())
     export_run(run, tmp_path / "run.csv")
-    log, own = read_log(tmp_path / "run.csv", run.networks), log_of_run(run)
+    log, own = read_log(tmp_path / "run.csv", [(epoch.start, epoch.network) for epoch in run.epochs]), log_of_run(run)
     np.testing.assert_array_equal(log.read(0, log.steps + 1), own.read(0, own.steps + 1))
 
 

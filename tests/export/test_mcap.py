@@ -134,15 +134,15 @@ def test_targets_when_they_change(exported):
     run, log = exported
     steps = [round(time / 0.25e9) for time in log.times("/targets")]
     changes = [
-        step for step in range(1, run.steps + 1) if run.scenario.targets_at(step) is not run.scenario.targets_at(0)
+        step for step in range(1, run.steps + 1) if run.mission.targets_at(step) is not run.mission.targets_at(0)
     ]
-    assert steps == [0, *(step for step in changes if step <= run.scenario.last_change_of_targets)]
+    assert steps == [0, *(step for step in changes if step <= run.mission.targets_still_from)]
     for step, cloud in zip(steps, log.decoded("/targets"), strict=True):
         assert [field.name for field in cloud.fields] == ["x", "y", "z", "weight"]
         assert [(field.offset, field.type) for field in cloud.fields] == [(8 * k, 8) for k in range(4)]  # doubles
         assert cloud.point_stride == 32
         rows = np.frombuffer(cloud.data, "<f8").reshape(-1, 4)
-        targets = run.scenario.targets_at(step)
+        targets = run.mission.targets_at(step)
         np.testing.assert_array_equal(rows[:, :2], targets.points)
         np.testing.assert_array_equal(rows[:, 3], 1 if targets.weights is None else targets.weights)
 

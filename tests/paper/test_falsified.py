@@ -31,7 +31,7 @@ def moved(study, change):
     for name, run in study.runs.items():
         positions = run.positions.copy()
         change(positions)
-        runs[name] = replace(run, _kept=Tampered(run._kept, positions))
+        runs[name] = replace(run, record=Tampered(run.record, positions))
     return replace(study, **runs)
 
 

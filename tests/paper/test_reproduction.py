@@ -131,7 +131,7 @@ def test_a_run_that_is_not_ours_to_trust_is_an_error(tmp_path):
 
 def test_a_run_of_another_scenario_is_an_error(tmp_path):
     folder = open_folder(tmp_path)
-    tc.simulate(scenarios()["walk"].model_copy(update={"steps": 2}), folder.path / "runs" / "reach.zarr")
+    tc.simulate(scenarios()["walk"].replace(steps=2), folder.path / "runs" / "reach.zarr")
     with pytest.raises(StoreError, match="another scenario"):
         reproduce(tmp_path)
 

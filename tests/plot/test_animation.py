@@ -179,7 +179,7 @@ def test_agents_that_come_and_go_and_targets_that_move(made, tmp_path):
         drawn = sum(len(markers.get_offsets()) for agents, markers in scene._markers)
         assert drawn == len(network)  # the lost as crosses; those still to come not at all
         assert len(scene._segments) == 3 * len(network.followers)
-        np.testing.assert_array_equal(scene._targets.get_offsets(), run.scenario.targets_at(int(step)).points)
+        np.testing.assert_array_equal(scene._targets.get_offsets(), run.mission.targets_at(int(step)).points)
     animate(run, tmp_path / "film.gif", seconds=1, fps=10, **SMALL)
     assert len(decoded_gif(tmp_path / "film.gif")[0]) > 5
 

@@ -174,8 +174,8 @@ def test_agents_that_leave_and_join(tmp_path):
     run = tc.simulate(with_events())
     page = Page(write_report(run, tmp_path / "events.html"))
     [data] = page.runs
-    assert [chapter["start"] for chapter in data["chapters"]] == [0, 3, 6] == [start for start, _ in run.networks]
-    for chapter, (_, network) in zip(data["chapters"], run.networks, strict=True):
+    assert [chapter["start"] for chapter in data["chapters"]] == [0, 3, 6] == [epoch.start for epoch in run.epochs]
+    for chapter, network in zip(data["chapters"], [epoch.network for epoch in run.epochs], strict=True):
         count = len(network)
         np.testing.assert_array_equal(chapter["layer"][:count], network.layer)
         np.testing.assert_array_equal(chapter["heard"][:count], network.in_neighbors)

@@ -36,7 +36,7 @@ def test_losing_a_fifth_and_an_anchor_ends_at_the_desired_configuration_of_the_r
         assert (run.positions[3:, gone] == run.positions[3, gone]).all()
         assert (run.states[3:, gone] == -2).all()
         assert (run.weights[3:, gone] == 0).all()
-        assert [step for step, _ in run.networks] == [0, 3]
+        assert [epoch.start for epoch in run.epochs] == [0, 3]
         assert run.network_at(2) == network
         if anchors is None:
             resolution = 10 if motion == "walk" else None

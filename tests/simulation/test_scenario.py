@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 import tricover as tc
 from tricover.errors import FileFormatError, InputError
+from tricover.simulation import Mission
+from tricover.simulation.resolve import targets_of
 from tricover.targets.motion import Drift
 from tricover.vehicles import Mixed
 
@@ -133,11 +135,11 @@ def test_files_in_degrees_share_one_plane(tmp_path):
     )
     (tmp_path / "targets.csv").write_text("longitude,latitude\n10.001,50.001\n10.003,50.002\n")
     scenario = tc.Scenario(reference=tmp_path / "team.csv", targets=tmp_path / "targets.csv")
-    plane = scenario.projection
+    plane = Mission.of(scenario).projection
     np.testing.assert_allclose(plane.to_degrees(scenario.reference)[1], [10.004, 50.0], atol=1e-9)
     inside = scenario.self_contained()
     np.testing.assert_array_equal(inside.origin, [plane.longitude, plane.latitude])
-    assert inside.projection == plane
+    assert Mission.of(inside).projection == plane
 
 
 @pytest.mark.parametrize(
@@ -221,7 +223,7 @@ def test_a_file_that_is_no_scenario_is_named(tmp_path):
         tc.Scenario.load(path)
     with pytest.raises(FileFormatError, match=r"nothing\.toml"):
         tc.Scenario.load(tmp_path / "nothing.toml")
-    with pytest.raises(InputError, match=r"simulate takes a Scenario, not str: Scenario\.load reads a file"):
+    with pytest.raises(InputError, match=r"simulate and steps take a Scenario, not str: Scenario\.load reads a file"):
         tc.simulate(str(path))
 
 
@@ -258,12 +260,12 @@ def test_generators():
     assert np.abs(square.reference).max() == 5
     polygon = {"generator": "polygon", "count": 4000, "corners": [[0, 0], [4, 0], [4, 1], [1, 1], [1, 4], [0, 4]]}
     scenario = tc.Scenario(reference=TEAM, targets=polygon)
-    x, y = scenario.all_targets.points.T
+    x, y = targets_of(scenario).points.T
     assert len(x) == 4000
     assert (((x <= 1) | (y <= 1)) & (x >= 0) & (y >= 0) & (x <= 4) & (y <= 4)).all()
     assert abs(((x > 1) & (y <= 1)).mean() - 3 / 7) < 0.03
     other = tc.Scenario(reference=TEAM, targets=polygon, seed=1)
-    assert not np.array_equal(other.all_targets.points, scenario.all_targets.points)
+    assert not np.array_equal(targets_of(other).points, targets_of(scenario).points)
 
 
 def test_pydantic_and_zarr_load_when_needed():
@@ -283,8 +285,8 @@ def test_large_arrays_are_not_copied_again_and_nobody_can_change_them():
     given = np.random.default_rng(0).random((20, 2))
     targets = tc.Targets(given, np.ones(20))
     made = tc.Scenario(reference=TEAM, targets=targets)
-    assert np.shares_memory(made.all_targets.points, targets.points)
-    assert np.shares_memory(made.all_targets.weights, targets.weights)
+    assert np.shares_memory(targets_of(made).points, targets.points)
+    assert np.shares_memory(targets_of(made).weights, targets.weights)
     assert not np.shares_memory(targets.points, given)
     view = given[:]
     view.flags.writeable = False

@@ -46,7 +46,7 @@ def test_a_stored_run_is_the_run_in_memory(tmp_path, vehicle):
     assert_same(run, opened)
     assert opened.scenario == given
     assert not opened.interrupted
-    assert [step for step, _ in opened.networks] == [0, 4, 6]
+    assert [epoch.start for epoch in opened.epochs] == [0, 4, 6]
     assert opened.network == run.network
     np.testing.assert_array_equal(opened.read("positions", 2, 5), run.positions[2:5])
     pieces = np.concatenate([piece for _, piece in opened.blocks("weights")])
@@ -75,7 +75,7 @@ def test_a_run_of_a_file_needs_the_file_no_more(tmp_path):
     team.unlink()
     opened = tc.Run.open(tmp_path / "run.zarr")
     assert_same(run, opened)
-    assert opened.scenario == given.self_contained()
+    assert opened.scenario == run.mission.self_contained()
     again = tc.simulate(opened.scenario)
     assert_same(run, again)
 

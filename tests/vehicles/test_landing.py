@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from tricover.vehicles import goal_points, inside
+from tricover.vehicles import inside, middles
 
 
 def exactly_inside(point, triangle):
@@ -45,7 +45,7 @@ def test_convex_combinations_of_the_corners_are_inside(scale, data):
 @given(arrays(np.float64, (2,), elements=st.floats(-1e9, 1e9)))
 def test_a_single_point_is_its_own_goal_to_the_bit_and_holds_no_other(point):
     reach_set = np.broadcast_to(point, (1, 3, 2))
-    assert goal_points(reach_set)[0].tolist() == point.tolist()
+    assert middles(reach_set)[0].tolist() == point.tolist()
     assert inside(point[None], reach_set)[0]
     away = point + np.array([0.0, max(1.0, np.abs(point).max()) * 1e-13])
     assert not inside(away[None], reach_set)[0]

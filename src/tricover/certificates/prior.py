@@ -36,9 +36,7 @@ from tricover.certificates.theorem3 import (
 from tricover.certificates.transition import Frame
 from tricover.geometry import flat, volumes
 from tricover.network import Network
-from tricover.simulation import Scenario
-from tricover.simulation.chapters import anchor_paths, roster_positions
-from tricover.simulation.step import Plan
+from tricover.simulation import Mission, Scenario
 from tricover.vehicles import Mixed, check_aoc
 
 __all__ = ["foresee"]
@@ -50,36 +48,30 @@ _STARTS, _FEW = 32, {"rotorpy": 4}  # of check_aoc; RotorPy flies one agent at a
 
 def foresee(scenario: Scenario) -> Certificate:
     """The guarantees of a scenario, for its last network, before it is run."""
-    plan = Plan(scenario)
-    settings, last = settings_of(plan), plan.chapters[-1]
-    start = roster_positions(scenario)
-    paths = anchor_paths(scenario, plan.chapters, len(plan.chapters) - 1, start)
-    moves = len(plan.chapters) > 1 or len(paths) > 1 or not np.array_equal(start[last.network.anchors], paths[0])
-    desired = desired_positions(last.network, scenario.targets_at(scenario.steps), paths[-1], settings)
+    mission = Mission.of(scenario)
+    settings, last = settings_of(mission), mission.epochs[-1]
+    start = mission.start().positions
+    paths = last.told.paths_from(start)
+    moves = len(mission.epochs) > 1 or len(paths) > 1 or not np.array_equal(start[last.network.anchors], paths[0])
+    desired = desired_positions(last.network, mission.targets_at(scenario.steps), paths[-1], settings)
     exact, ideal = np.asarray(settings.exact), np.asarray(settings.ideal)
     around = neighbourhood(last.network, desired, settings, exact, ideal)
     points = lands_on_points(last.network, settings, exact, ideal)
-    rest = plan.last_change + moves if bool(ideal[last.network.anchors].all()) else None
+    rest = mission.last_change + moves if bool(ideal[last.network.anchors].all()) else None
     layers = _layers(last.network, around, rest, settings)
     claims = (
         _structure(last.network),
-        _settling(scenario, layers, points),
+        _settling(mission, layers, points),
         _tube(last.network, around, points),
-        _vehicle(plan, desired, settings),
+        _vehicle(mission, desired, settings),
     )
     subject = f"scenario {scenario.name} ({len(last.network)} agents), before the run"
-    if not _foreseeable(plan):
+    if last.told.some_stay:
         unknown = "An agent that becomes an anchor stays where it then is, which nobody knows yet."
         tube = Claim(*NEIGHBOURHOOD, NOT_APPLICABLE, unknown)
         layers = tuple(replace(layer, radius=None) for layer in layers)
         return Certificate(subject, (*claims[:2], tube, claims[3]), layers=layers)
     return Certificate(subject, claims, layers=layers, neighbourhood=around)
-
-
-def _foreseeable(plan: Plan) -> bool:
-    """Whether the places of the last network's anchors are known: all are given, fitted or reference positions."""
-    section, first, last = plan.scenario.anchors, plan.chapters[0].network, plan.chapters[-1].network
-    return section is None or section.fit or bool(np.isin(last.anchors, first.anchors).all())
 
 
 def _layers(network: Network, around: Neighbourhood, rest: int | None, settings: Settings) -> tuple[Layer, ...]:
@@ -105,16 +97,17 @@ def _structure(network: Network) -> Claim:
     return Claim(*FINITE_TIME, FAILS if faults else HOLDS, text, figures, faults)
 
 
-def _settling(scenario: Scenario, layers: tuple[Layer, ...], points: bool) -> Claim:
+def _settling(mission: Mission, layers: tuple[Layer, ...], points: bool) -> Claim:
     bound = layers[-1].bound
-    figures = {"bound": bound, "steps": scenario.steps}
+    steps = mission.scenario.steps
+    figures = {"bound": bound, "steps": steps}
     if not points:
         return Claim(
             *CONVERGENCE, NOT_APPLICABLE, "Agents land somewhere in their reach sets: see the neighbourhood.", figures
         )
-    if bound is None or scenario.last_change_of_targets >= scenario.steps > 0:
+    if bound is None or mission.targets_still_from >= steps > 0:
         return Claim(*CONVERGENCE, NOT_APPLICABLE, "Something moves from outside until the end.", figures)
-    more = "" if bound <= scenario.steps else f" The scenario allows only {scenario.steps}."
+    more = "" if bound <= steps else f" The scenario allows only {steps}."
     return Claim(*CONVERGENCE, HOLDS, f"At rest at its desired positions by step {bound}.{more}", figures)
 
 
@@ -129,20 +122,22 @@ def _tube(network: Network, around: Neighbourhood, points: bool) -> Claim:
     return Claim(*NEIGHBOURHOOD, HOLDS, text, figures)
 
 
-def _vehicle(plan: Plan, desired: Floats, settings: Settings) -> Claim:
+def _vehicle(mission: Mission, desired: Floats, settings: Settings) -> Claim:
     head = ("vehicle", "Vehicle lands", "r[t+1] ∈ P within one step (Assumption 1, Definition 1)")
     if np.asarray(settings.ideal).all():
         return Claim(*head, HOLDS, "It lands in its reach sets by definition.")
     if settings.motion != "walk":
         return Claim(*head, NOT_APPLICABLE, "reach asks for a single point, where no real vehicle stops to the bit.")
-    sizes = _reach_set_sizes(plan.chapters[-1].network, desired, settings)
+    sizes = _reach_set_sizes(mission.epochs[-1].network, desired, settings)
     if sizes is None:
         return Claim(*head, NOT_APPLICABLE, "No follower has a triangle with area.")
-    kinds = plan.vehicle.vehicles if isinstance(plan.vehicle, Mixed) else (plan.vehicle,)
+    kinds = mission.vehicle.vehicles if isinstance(mission.vehicle, Mixed) else (mission.vehicle,)
     reports = [
-        check_aoc(one, list(sizes), plan.scenario.vehicle.duration, _FEW.get(one.kind, _STARTS), margin=settings.margin)
+        check_aoc(
+            one, list(sizes), mission.scenario.vehicle.duration, _FEW.get(one.kind, _STARTS), margin=settings.margin
+        )
         for one in kinds
-        if one.kind not in ("exact", "anywhere")
+        if one.landing == "anywhere"
     ]
     rows = [(report.vehicle["kind"], row) for report in reports for row in report.rows]
     share = min(row.share for _, row in rows)
@@ -150,7 +145,7 @@ def _vehicle(plan: Plan, desired: Floats, settings: Settings) -> Claim:
         "smallest": sizes[0],
         "largest": sizes[1],
         "share_landed": share,
-        "duration": plan.scenario.vehicle.duration,
+        "duration": mission.scenario.vehicle.duration,
     }
     if share == 1:
         text = f"All starts land, in reach sets of {sizes[0]:.3g} to {sizes[1]:.3g} m."

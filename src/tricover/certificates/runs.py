@@ -1,6 +1,7 @@
 """Simulated runs and their scenarios as logs: positions from the record, all else from the scenario."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,66 +9,61 @@ from numpy.typing import NDArray
 from tricover.certificates.log import Log, Settings, Stretch
 from tricover.errors import InputError
 from tricover.network import Network
-from tricover.simulation import Run, Scenario
-from tricover.simulation.chapters import Chapter, anchor_paths
-from tricover.simulation.step import Plan
-from tricover.vehicles import Mixed, Vehicle
+from tricover.simulation import Mission, Run, Scenario
+from tricover.simulation.mission import paths_of
+from tricover.vehicles import lands
 
 __all__ = ["log_of_run", "settings_of", "with_scenario"]
 
 Floats = NDArray[np.float64]
 
-EXACT, IDEAL = ("exact",), ("exact", "anywhere")
-
 
 def log_of_run(run: Run) -> Log:
     """The log of a run; positions are read as they are needed."""
-    stretches = tuple(Stretch(start, network) for start, network in run.networks)
-    agents = run.read("positions", 0, 1).shape[1]
-    log = Log(run.scenario.name, agents, run.steps, lambda start, stop: run.read("positions", start, stop), stretches)
-    return with_scenario(log, run.scenario)
+    stretches = tuple(Stretch(epoch.start, epoch.network) for epoch in run.epochs)
+    log = Log(run.scenario.name, run.mission.agents, run.steps, partial(run.read, "positions"), stretches)
+    return _with_mission(log, run.mission, [epoch.told.paths for epoch in run.epochs])
 
 
 def with_scenario(log: Log, scenario: Scenario) -> Log:
     """A log with all that its agents were told, by a scenario; the networks stay the log's own."""
-    plan = Plan(scenario)
-    if plan.agents != log.agents:
-        raise InputError(f"the scenario has {plan.agents} agents, the log {log.agents}")
-    settings = settings_of(plan)
-    chapters = [Chapter(stretch.start, stretch.network) for stretch in log.stretches]
-    stretches = []
-    for which, (start, network) in enumerate((chapter.start, chapter.network) for chapter in chapters):
+    mission = Mission.of(scenario)
+    if mission.agents != log.agents:
+        raise InputError(f"the scenario has {mission.agents} agents, the log {log.agents}")
+    networks = [(stretch.start, stretch.network) for stretch in log.stretches]
+    return _with_mission(log, mission, paths_of(scenario, mission.targets, networks))
+
+
+def _with_mission(log: Log, mission: Mission, paths: list[Floats]) -> Log:
+    """A log with what a mission says, and the paths of the anchors of the log's networks."""
+    settings, stretches = settings_of(mission), []
+    for stretch, path in zip(log.stretches, paths, strict=True):
+        start, network = stretch.start, stretch.network
         positions = log.read(start, start + 1)[0]
-        paths = anchor_paths(scenario, chapters, which, positions)
-        stretches.append(Stretch(start, network, paths[-1], _arrival(start, network, positions, paths, settings)))
+        places = np.where(np.isnan(path), positions[network.anchors], path)
+        arrived = _arrival(start, network, positions, places, settings)
+        stretches.append(Stretch(start, network, places[-1], arrived))
     return replace(
         log,
         stretches=tuple(stretches),
         settings=settings,
-        targets=scenario.targets_at(max(log.steps - 1, 0)),
-        still_from=min(scenario.last_change_of_targets, log.steps),
+        targets=mission.targets_at(max(log.steps - 1, 0)),
+        still_from=min(mission.targets_still_from, log.steps),
     )
 
 
-def settings_of(plan: Plan) -> Settings:
-    """What the agents of a scenario are told."""
-    control, vehicle, agents = plan.scenario.control, plan.vehicle, plan.agents
+def settings_of(mission: Mission) -> Settings:
+    """What the agents of a mission are told."""
+    control, vehicle, agents = mission.scenario.control, mission.vehicle, mission.agents
     return Settings(
         control.motion,
         control.goal,
         control.resolution,
         control.margin,
-        _which(vehicle, agents, EXACT),
-        _which(vehicle, agents, IDEAL),
-        plan.tolerance,
+        lands(vehicle, agents, "centre"),
+        lands(vehicle, agents, "centre", "inside"),
+        mission.tolerance,
     )
-
-
-def _which(vehicle: Vehicle, agents: int, kinds: tuple[str, ...]) -> NDArray[np.bool_]:
-    """Which agents (N,) ride one of these kinds."""
-    if not isinstance(vehicle, Mixed):
-        return np.full(agents, vehicle.kind in kinds)
-    return np.array([one.kind in kinds for one in vehicle.vehicles])[list(vehicle.assignment)]
 
 
 def _arrival(start: int, network: Network, positions: Floats, paths: Floats, settings: Settings) -> int | None:

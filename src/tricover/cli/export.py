@@ -69,11 +69,12 @@ def export(
     """
     from tricover.export import export_run, kind_of, plane_of
     from tricover.simulation import Scenario
+    from tricover.simulation.resolve import ground_of
 
     name, place = kind_of(output, kind), _parse_origin(origin)
     check_place(output)
     if run.suffix == ".toml":
-        plane_of(Scenario.load(run), name, place)
+        plane_of(ground_of(Scenario.load(run)).projection, name, place)
     result = open_run(run, quiet)
     with progress_bar(name, wanted=not quiet and not as_json) as progress:
         flight = {"altitude": altitude, "spacing": spacing, "speed": speed}

@@ -1,6 +1,35 @@
-"""The local step of a follower: from what it knows to what it does, for one agent or for all of them."""
+"""All that an agent is: what it was told, what it knows, what it remembers, and what it decides.
 
-from tricover.control.reach_sets import inset, points_as_sets
-from tricover.control.step import MOTIONS, Constants, Decision, View, decide
+    decide(view, told, memory) -> Decision          a function of knowledge alone; one row per agent, rows independent
+    learn(memory, decision, landed) -> memory       what an agent keeps of the step it has taken
 
-__all__ = ["MOTIONS", "Constants", "Decision", "View", "decide", "inset", "points_as_sets"]
+A simulator calls these with all agents, a process on a drone with one: the functions are the same.
+"""
+
+from tricover.control.arrival import distances
+from tricover.control.decision import NO_CELL, Cells, Decision, cells_of, decide
+from tricover.control.memory import Memory, learn, memory_of, rows_of
+from tricover.control.reach_sets import inset, points_as_sets, reach_sets
+from tricover.control.told import MOTIONS, Motion, Told
+from tricover.control.view import Near, View
+
+__all__ = [
+    "MOTIONS",
+    "NO_CELL",
+    "Cells",
+    "Decision",
+    "Memory",
+    "Motion",
+    "Near",
+    "Told",
+    "View",
+    "cells_of",
+    "decide",
+    "distances",
+    "inset",
+    "learn",
+    "memory_of",
+    "points_as_sets",
+    "reach_sets",
+    "rows_of",
+]

@@ -17,11 +17,27 @@ A single point is a reach set with three equal corners.
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.geometry import CellGrid, combine
+from tricover.control.decision import Decision
+from tricover.control.told import Told
+from tricover.control.view import View
+from tricover.geometry import OUTSIDE, CellGrid, combine
 
-__all__ = ["in_cells", "inset", "points_as_sets"]
+__all__ = ["inset", "points_as_sets", "reach_sets"]
 
 Floats = NDArray[np.float64]
+
+
+def reach_sets(view: View, told: Told, decision: Decision) -> Floats:
+    """P_i (A, 3, 2): the sets in which agents are to land, by their decisions."""
+    sets = points_as_sets(decision.setpoints)
+    if decision.cells is None:
+        return sets
+    state, goal, next_cell = decision.cells
+    inside = np.flatnonzero(next_cell >= 0)
+    sets[inside] = _in_cells(next_cell[inside], view.heard[inside], told.grid, told.margin)
+    outside = np.flatnonzero((state == OUTSIDE) & (goal != OUTSIDE))
+    sets[outside] = inset(view.heard[outside], told.margin)
+    return sets
 
 
 def inset(triangles: Floats, margin: float) -> Floats:
@@ -34,7 +50,7 @@ def inset(triangles: Floats, margin: float) -> Floats:
     return np.asarray(mean + (1 - 3 * margin) * (triangles - mean))
 
 
-def in_cells(cells: NDArray[np.int64], triangles: Floats, grid: CellGrid, margin: float) -> Floats:
+def _in_cells(cells: NDArray[np.int64], triangles: Floats, grid: CellGrid, margin: float) -> Floats:
     """Reach sets (agents, 3, 2) within cells (agents,) of triangles (agents, 3, 2)."""
     corners = combine(grid.corners(cells), triangles[:, None])
     return inset(corners, margin)

@@ -67,7 +67,7 @@ def coverage_over_time(run: Run, lloyd: bool = True) -> CoverageTrace:
 
 
 def _measured(run: Run) -> Ints:
-    work = len(run.network) + len(run.scenario.all_targets)
+    work = len(run.network) + len(run.mission.targets)
     most = max(2, MOST_WORK // work)
     return np.unique(np.linspace(0, run.steps, min(run.steps + 1, most)).round().astype(np.int64))
 
@@ -89,7 +89,7 @@ def _scenes(run: Run, steps: Ints) -> Iterator[tuple[Floats, Targets]]:
     for (start, positions), (_, present) in zip(run.blocks("positions"), run.blocks("present"), strict=True):
         for offset in range(len(positions)):
             if start + offset in wanted:
-                yield positions[offset][present[offset]], run.scenario.targets_at(start + offset)
+                yield positions[offset][present[offset]], run.mission.targets_at(start + offset)
 
 
 def _cost(agents: Floats, targets: Targets) -> float:
@@ -98,16 +98,16 @@ def _cost(agents: Floats, targets: Targets) -> float:
 
 
 def _lloyds_costs(run: Run) -> Floats:
-    events = [start for start, _ in run.networks]
-    changing = min(run.steps, max(*events, run.scenario.last_change_of_targets, 0))
+    events = [epoch.start for epoch in run.epochs]
+    changing = min(run.steps, max(*events, run.mission.targets_still_from, 0))
     agents = np.array(run.read("positions", 0, 1)[0])
     costs: list[float] = []
     for step in range(changing):
-        present, targets = run.read("present", step, step + 1)[0], run.scenario.targets_at(step)
+        present, targets = run.read("present", step, step + 1)[0], run.mission.targets_at(step)
         costs.append(_cost(agents[present], targets))
         if np.isfinite(costs[-1]):
             agents[present] = lloyds(agents[present], targets, 1).positions
-    present, targets = run.read("present", changing, changing + 1)[0], run.scenario.targets_at(changing)
+    present, targets = run.read("present", changing, changing + 1)[0], run.mission.targets_at(changing)
     if np.isnan(_cost(agents[present], targets)):
         return np.array([*costs, np.nan])
     return np.array([*costs, *lloyds(agents[present], targets, tolerance=CONVERGED).costs])

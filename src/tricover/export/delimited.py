@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tricover.control import NO_CELL
 from tricover.export.journeys import agents_of, seconds
 from tricover.formats import Projection
 from tricover.network import Network
 from tricover.simulation import Run
-from tricover.simulation.step import NO_CELL
 
 __all__ = ["write_csv"]
 

@@ -13,7 +13,7 @@ from tricover.export.graphml import write_graphml
 from tricover.export.mcap import write_mcap
 from tricover.export.qgroundcontrol import Flight, write_plans
 from tricover.formats import Projection, draft_of
-from tricover.simulation import Run, Scenario
+from tricover.simulation import Run
 
 __all__ = ["KINDS", "Kind", "export_run", "kind_of", "plane_of"]
 
@@ -73,7 +73,7 @@ def export_run(
         raise InputError(f"export_run takes a Run, not {type(run).__name__}: Run.open reads one")
     name = kind_of(path, kind)
     how = KINDS[name]
-    options: dict[str, Any] = {"plane": plane_of(run.scenario, name, origin)}
+    options: dict[str, Any] = {"plane": plane_of(run.mission.projection, name, origin)}
     flight = {"altitude": altitude, "spacing": spacing, "speed": speed}
     given = {key: value for key, value in flight.items() if value is not None}
     if name == "qgroundcontrol":
@@ -103,9 +103,8 @@ def kind_of(path: str | os.PathLike[str], kind: str | None = None) -> str:
     raise FileFormatError(f"{path}: unknown ending {ending!r}; {advice(ending, endings)}")
 
 
-def plane_of(scenario: Scenario, kind: str, origin: tuple[float, float] | None) -> Projection | None:
-    """The plane on earth of a scenario's metres, if it is known; an error where the kind needs it and it is not."""
-    own = scenario.projection
+def plane_of(own: Projection | None, kind: str, origin: tuple[float, float] | None) -> Projection | None:
+    """The plane on earth of a run's metres, its own or by ``origin``; an error where the kind needs one."""
     if own is not None and origin is not None:
         raise InputError(
             f"this run knows where on earth it is, around {own.longitude:.6g}, {own.latitude:.6g}: leave origin out"

@@ -58,7 +58,7 @@ def _journey(agent: int, present: NDArray[np.bool_], positions: Floats, layers: 
 
 def stretches(run: Run) -> Iterator[tuple[int, int, Network]]:
     """The networks of a run, each with the first step that it rules and the first that it does not, up to T + 1."""
-    networks = run.networks
+    networks = [(epoch.start, epoch.network) for epoch in run.epochs]
     stops = [start for start, _ in networks[1:]] + [run.steps + 1]
     for (start, network), stop in zip(networks, stops, strict=True):
         yield start, stop, network

@@ -85,7 +85,7 @@ def _attach_scenario(run: Run, writer: Any) -> None:
     import tomli_w
 
     try:
-        text = tomli_w.dumps(run.scenario.self_contained().to_dict())
+        text = tomli_w.dumps(run.mission.self_contained().to_dict())
     except InputError:  # it holds functions
         return
     data = text.encode()
@@ -114,7 +114,7 @@ class _Log:
         before: list[int] = []
         for step, places, present, cells in _steps(self.run):
             now = round(step * seconds(self.run) * 1e9)
-            targets = self.run.scenario.targets_at(step)
+            targets = self.run.mission.targets_at(step)
             if targets is not seen:
                 self.log("/targets", now, self.cloud(targets, now))
                 seen = targets

@@ -65,7 +65,7 @@ def plot_voronoi(run: Run, step: int = -1, ax: "Axes | None" = None) -> "Axes":
 
     time = chosen_step(run, step)
     positions, present = run.positions[time], run.present[time]
-    ground, network = present_points(run.scenario.targets_at(time)), run.network_at(max(min(time, run.steps - 1), 0))
+    ground, network = present_points(run.mission.targets_at(time)), run.network_at(max(min(time, run.steps - 1), 0))
     box = _around(np.concatenate([positions[present], ground]))
     cells = [cell for cell in voronoi_cells(positions[present], box) if len(cell)]
     with figure_style():

@@ -85,11 +85,11 @@ class Scene:
         ax.set_aspect("equal")
         ax.set(xlim=(self._low[0], self._high[0]), ylim=(self._low[1], self._high[1]))
         self._area = max(8.0, 2.2 * marker_area(len(run.network), labelled=False))
-        targets = run.scenario.targets_at(0)
+        targets = run.mission.targets_at(0)
         area = float(np.clip(5000 / max(len(targets), 1), 1.2, 10.0))
         x, y = targets.points.T
         self._targets = ax.scatter(x, y, s=area, c=GROUND, alpha=0.7, linewidths=0, zorder=0.5)
-        self._targets.set_animated(not run.scenario.all_targets.still)
+        self._targets.set_animated(not run.mission.targets.still)
         living = np.flatnonzero(run.network.layer >= 0)
         width = 0.1 * self._area**0.5
         rings: dict[str, Any] = {"facecolors": "none", "edgecolors": FAINT, "linewidths": width, "zorder": 0.7}
@@ -115,7 +115,7 @@ class Scene:
         shown = [
             (role.name, {"marker": role.marker, "color": role.colour or _ANY})
             for name, role in ROLES.items()
-            if name != "lost" or any(network.lost.size for _, network in self.run.networks)
+            if name != "lost" or any(epoch.network.lost.size for epoch in self.run.epochs)
         ]
         shown.append(("desired", {"marker": "o", "markerfacecolor": "none", "color": FAINT}))
         shown.append(("target", {"marker": ".", "color": GROUND}))
@@ -145,7 +145,7 @@ class Scene:
                 artist.remove()
         ax, colours = self._ax, layer_colours(network.depth)
         self._network = network
-        moving: list[Any] = [] if self.run.scenario.all_targets.still else [self._targets]
+        moving: list[Any] = [] if self.run.mission.targets.still else [self._targets]
         shown = first_agents(network)
         self._walkers = shown[network.layer[shown] >= 0]
         self._tails = np.empty((len(self._walkers), self._trails + 1, 2))
@@ -175,7 +175,7 @@ class Scene:
         for agents, markers in self._markers:
             markers.set_offsets(trail[-1][agents])
         if self._moving[0] is self._targets:
-            self._targets.set_offsets(self.run.scenario.targets_at(step).points)
+            self._targets.set_offsets(self.run.mission.targets_at(step).points)
         settled = self.run.settled_at is not None and step >= self.run.settled_at
         self._counter.set_text(f"settled at step {self.run.settled_at}" if settled else f"step {step}")
         self._counter.set_color(SETTLED if settled else INK)
@@ -205,9 +205,9 @@ class _Positions:
 
 def _bounds(run: Run) -> tuple[Floats, Floats]:
     """The corners of a box around all that is ever shown, with some room."""
-    still = run.scenario.all_targets.still
+    still = run.mission.targets.still
     moments = [0] if still else np.linspace(0, run.steps, min(run.steps + 1, 50)).astype(int).tolist()
-    parts = [run.scenario.targets_at(step).points for step in moments] + [run.desired]
+    parts = [run.mission.targets_at(step).points for step in moments] + [run.desired]
     parts += [points.reshape(-1, 2) for _, points in run.blocks("positions")]
     low = np.min([points.min(axis=0) for points in parts if len(points)], axis=0)
     high = np.max([points.max(axis=0) for points in parts if len(points)], axis=0)

@@ -78,8 +78,9 @@ def _life(run: Run, agent: int, label: str | None) -> _Life:
         remedy = f"choose a follower, such as {others[-1]}" if others.size else "this team has no followers"
         raise InputError(f"agent {agent} {kind}: {remedy}")
     steps, triangles = [], []
-    starts = [start for start, _ in run.networks]
-    for start, stop, (_, network) in zip(starts, [*starts[1:], run.steps + 1], run.networks, strict=True):
+    starts = [epoch.start for epoch in run.epochs]
+    for epoch, stop in zip(run.epochs, [*starts[1:], run.steps + 1], strict=True):
+        start, network = epoch.start, epoch.network
         if chosen < len(network) and network.layer[chosen] > 0:
             steps.append(np.arange(start, stop))
             triangles.append(run.positions[start:stop, network.in_neighbors[chosen]])

@@ -70,7 +70,7 @@ def playback_of(run: Run) -> Playback:
     desired, targets = run.desired[agents], _targets(run, steps)
     box = _Box.around(positions, desired, targets[~np.isnan(targets).any(axis=-1)])
     wide = "<u4" if run.scenario.control.resolution > 255 else "<u2"
-    depth = max(network.depth for _, network in run.networks)
+    depth = max(epoch.network.depth for epoch in run.epochs)
     data = {
         "agents": len(agents),
         "ids": None if len(agents) == run.desired.shape[0] else agents.tolist(),
@@ -85,7 +85,7 @@ def playback_of(run: Run) -> Playback:
         "cellBytes": int(wide[-1]),
         "cells": _cells(run, "state", steps, agents, wide),
         "goals": _cells(run, "goal_cell", steps, agents, wide),
-        "chapters": [_chapter(start, network, agents) for start, network in run.networks],
+        "chapters": [_chapter(epoch.start, epoch.network, agents) for epoch in run.epochs],
         **_colours(depth),
     }
     remarks = tuple(_remarks(run, agents, steps, targets))
@@ -125,7 +125,7 @@ def _cells(run: Run, name: str, steps: Indices, agents: Indices, kind: str) -> s
 
 def _targets(run: Run, steps: Indices) -> Floats:
     """Targets (F or 1, D, 2) as the steps that are shown saw them; NaN where one is not there."""
-    everything, changes = run.scenario.all_targets, run.scenario.last_change_of_targets
+    everything, changes = run.mission.targets, run.mission.targets_still_from
     frames = np.minimum(steps, max(run.steps - 1, 0)) if changes else np.array([0])
     count = len(everything)
     most = min(MOST_TARGETS, max(1, MOST_ENTRIES // len(frames)))
@@ -135,7 +135,7 @@ def _targets(run: Run, steps: Indices) -> Floats:
         place = np.full(count, -1)
         place[everything.present(step)] = np.arange(len(everything.present(step)))
         there = place[shown] >= 0
-        found[frame, there] = run.scenario.targets_at(step).points[place[shown][there]]
+        found[frame, there] = run.mission.targets_at(step).points[place[shown][there]]
     return found
 
 
@@ -175,8 +175,8 @@ def _remarks(run: Run, agents: Indices, steps: Indices, targets: Floats) -> Iter
         yield f"Shown are {len(agents):,} of {len(run.network):,} agents, those of the first layers."
     if len(steps) <= run.steps:
         yield f"Shown are one of every {steps[1]} steps, and the last."
-    if targets.shape[1] < len(run.scenario.all_targets):
-        yield f"Shown are {targets.shape[1]:,} of {len(run.scenario.all_targets):,} targets."
+    if targets.shape[1] < len(run.mission.targets):
+        yield f"Shown are {targets.shape[1]:,} of {len(run.mission.targets):,} targets."
 
 
 def _text(numbers: NDArray[Any], kind: str) -> str:

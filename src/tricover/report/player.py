@@ -20,7 +20,7 @@ _KEYS = (
 def playback_section(run: Run, title: str = "Playback") -> Section:
     """The run, to be played; a page may hold several."""
     made = playback_of(run)
-    depth = max(network.depth for _, network in run.networks)
+    depth = max(epoch.network.depth for epoch in run.epochs)
     remarks = " ".join((*made.remarks, f"Positions here are right to {_rounded_up(made.precision)} m."))
     html = Template(resource("player.html")).substitute(
         label=text(f"Playback of {run.scenario.name}: {len(run.network)} agents, {run.steps} steps. {_KEYS}"),

@@ -25,7 +25,7 @@ _LIBRARIES = ("tricover", "numpy", "scipy", "numba")
 def settings_section(run: Run) -> Section:
     """The scenario, defaults included."""
     try:
-        toml = run.scenario.self_contained().to_toml(longest=_ROWS)
+        toml = run.mission.self_contained().to_toml(longest=_ROWS)
     except InputError as error:
         return Section("Settings", paragraph(f"The scenario lives in Python only: {error}."))
     said = "The scenario as a TOML file, defaults included. Long lists of numbers are in the download below."
@@ -49,10 +49,10 @@ def again_section(run: Run) -> Section:
 
 
 def _download(run: Run, name: str) -> Html:
-    points = len(run.scenario.reference) + len(run.scenario.all_targets)
+    points = len(run.mission.ground.reference) + len(run.mission.targets)
     huge = 6 * points > LARGEST  # a point takes more characters than that
     try:
-        toml = run.scenario.self_contained().to_toml(longest=_ROWS if huge else None)
+        toml = run.mission.self_contained().to_toml(longest=_ROWS if huge else None)
     except InputError as error:
         return paragraph(f"Without the Python code that made it this run cannot be made again: {error}.")
     if huge or len(toml) > LARGEST:

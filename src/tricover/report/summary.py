@@ -15,7 +15,7 @@ _MOTIONS = {"reach": "reach: to the goal point in one step", "walk": "walk: cell
 def lead_of(run: Run) -> str:
     """The run in a sentence."""
     facts = run.summary()
-    targets = len(run.scenario.all_targets)
+    targets = len(run.mission.targets)
     return f"{facts['agents']:,} agents in {facts['layers']} layers cover {targets:,} targets: {run.steps:,} steps."
 
 
@@ -44,14 +44,14 @@ def summary_section(run: Run) -> Section:
 
 def _facts(run: Run) -> Iterator[tuple[str, object]]:
     facts, scenario, network = run.summary(), run.scenario, run.network
-    targets, control = scenario.all_targets, scenario.control
+    targets, control = run.mission.targets, scenario.control
     lost = f", {len(network.lost)} lost" if network.lost.size else ""
     mentee = network.mentee if isinstance(network.mentee, str) else "a rule of its own"
     roles = f"{len(network.boundary)} boundary, 1 core, {len(network.followers):,} followers{lost}"
     yield "agents", f"{facts['agents']:,}: {roles}"
     yield "layers of followers", f"{network.depth}, mentee rule {mentee}"
-    if len(run.networks) > 1:
-        yield "networks", f"{len(run.networks)}, from steps {', '.join(str(start) for start, _ in run.networks)} on"
+    if len(run.epochs) > 1:
+        yield "networks", f"{len(run.epochs)}, from steps {', '.join(str(epoch.start) for epoch in run.epochs)} on"
     yield "targets", f"{len(targets):,}" + ("" if targets.still else ", changing over time")
     yield "motion", _MOTIONS[control.motion]
     yield "goal", facts["goal"]

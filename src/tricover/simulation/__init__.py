@@ -1,7 +1,22 @@
-"""Scenarios, the one loop, runs and their store."""
+"""Scenarios, missions, the one loop, runs and their store."""
 
-from tricover.simulation.loop import Progress, simulate
+from tricover.simulation.loop import Progress, simulate, steps
+from tricover.simulation.mission import Epoch, Mission
 from tricover.simulation.run import Run
 from tricover.simulation.scenario import Scenario
+from tricover.simulation.state import State
+from tricover.simulation.step import Step, Transition, advance
 
-__all__ = ["Progress", "Run", "Scenario", "simulate"]
+__all__ = [
+    "Epoch",
+    "Mission",
+    "Progress",
+    "Run",
+    "Scenario",
+    "State",
+    "Step",
+    "Transition",
+    "advance",
+    "simulate",
+    "steps",
+]

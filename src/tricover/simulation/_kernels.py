@@ -1,56 +1,50 @@
-"""Kernels of the step: whose view has changed, what it shows, and where everybody goes."""
+"""Kernels of the shortcut (``incremental``): whose knowledge has changed, and what they know."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tricover.compiled import kernel
 
-__all__ = ["measure", "moved", "see", "send"]
+__all__ = ["changed_views", "moved", "put"]
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Agents = NDArray[np.int64]
-Hears = NDArray[np.int32]
+Links = NDArray[np.int32]
 
 
 @kernel
 def moved(before: Floats, after: Floats, first: int, last: int, flags: Flags) -> None:
-    """Which agents have moved."""
+    """Which agents have moved, by a bit or more."""
     for i in range(first, last):
         flags[i] = before[i, 0] != after[i, 0] or before[i, 1] != after[i, 1]
 
 
 @kernel
-def see(
-    followers: Agents, hears: Hears, positions: Floats, news: Flags, first: int, last: int
+def changed_views(
+    followers: Agents, links: Links, positions: Floats, changed: Flags, first: int, last: int
 ) -> tuple[Agents, Floats, Floats]:
-    """Those of the followers first … last for whom there is news of themselves or of somebody whom they hear (F, 3).
+    """Those of the followers first … last who have moved themselves, or hear somebody who has.
 
-    Also returns their positions, and those of the ones they hear.
+    Also returns their positions (A, 2), and those of their in-neighbours (A, 3, 2). Everybody's row is written, and
+    the next one writes over it where it is not kept: so no row is looked at twice.
     """
     most, count = last - first, 0
-    agents, own, triangles = np.empty(most, np.int64), np.empty((most, 2)), np.empty((most, 3, 2))
+    agents, own, heard = np.empty(most, np.int64), np.empty((most, 2)), np.empty((most, 3, 2))
     for i in range(first, last):
-        concerned = news[i]
+        concerned = changed[i]
         agents[count], own[count, 0], own[count, 1] = followers[i], positions[i, 0], positions[i, 1]
         for k in range(3):
-            j = hears[i, k]
-            concerned |= news[j]
-            triangles[count, k, 0], triangles[count, k, 1] = positions[j, 0], positions[j, 1]
+            j = links[i, k]
+            concerned |= changed[j]
+            heard[count, k, 0], heard[count, k, 1] = positions[j, 0], positions[j, 1]
         count += concerned
-    return agents[:count], own[:count], triangles[:count]
+    return agents[:count], own[:count], heard[:count]
 
 
 @kernel
-def measure(agents: Agents, own: Floats, goals: Floats, away: Floats) -> None:
-    """How far agents (A,) are from their goals, for everybody (N,)."""
-    for place, i in enumerate(agents):
-        x, y = own[place, 0] - goals[place, 0], own[place, 1] - goals[place, 1]
-        away[i] = np.sqrt(x * x + y * y)
-
-
-@kernel
-def send(agents: Agents, setpoints: Floats, positions: Floats) -> None:
-    """Put agents (A,) at their setpoints (A, 2) among everybody's positions (N, 2)."""
-    for place, i in enumerate(agents):
-        positions[i, 0], positions[i, 1] = setpoints[place, 0], setpoints[place, 1]
+def put(agents: Agents, points: Floats, distances: Floats, all_points: Floats, all_distances: Floats) -> None:
+    """Write the points (A, 2) and distances (A,) of agents (A,) among everybody's; without the interpreter's lock."""
+    for row, i in enumerate(agents):
+        all_points[i, 0], all_points[i, 1] = points[row, 0], points[row, 1]
+        all_distances[i] = distances[row]

@@ -1,9 +1,9 @@
-"""``simulate``: the one loop.
+"""``steps``: the one loop, as a generator; ``simulate`` records it.
 
-The run ends after ``scenario.steps`` steps, or earlier when it is settled: nothing comes from outside any more (no
-event, no moving target, no anchor on its way) and either nothing changed in the last step, to the bit, so that nothing
-ever will, or every follower has been at its goal for depth + 1 steps, so that any change would have come through all
-layers (this is for vehicles that never quite stand still).
+The loop ends after ``scenario.steps`` steps, or earlier when the team is settled: nothing comes from outside any more
+(no event, no moving target, no anchor on its way) and either nothing changed in the last step, to the bit, so that
+nothing ever will, or every follower has been at its goal for depth + 1 steps, so that any change would have come
+through all layers (this is for vehicles that never quite stand still).
 """
 
 import signal
@@ -14,15 +14,17 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from tricover.errors import InputError
-from tricover.simulation.chapters import which_at
-from tricover.simulation.record import Keeper, Memory
+from tricover.errors import StoreError
+from tricover.simulation.incremental import Incremental
+from tricover.simulation.mission import Mission, as_mission
+from tricover.simulation.record import GrowingRecord, MemoryRecord
 from tricover.simulation.run import Run
 from tricover.simulation.scenario import Scenario
-from tricover.simulation.step import Floats, Glance, Plan, State, advance
+from tricover.simulation.state import State
+from tricover.simulation.step import DecideAll, Step, advance
 from tricover.simulation.store import open_store
 
-__all__ = ["Progress", "simulate"]
+__all__ = ["Progress", "simulate", "steps"]
 
 
 @dataclass(frozen=True)
@@ -46,11 +48,43 @@ class Progress:
     seconds_left: float
 
 
+def steps(
+    mission: Scenario | Mission, state: State | None = None, *, decide_all: DecideAll | None = None
+) -> Iterator[Step]:
+    """The steps of a run as they come: the first is the start, and each is worked out when it is asked for.
+
+    Args:
+        mission: a scenario, or a mission.
+        state: where to begin; None: at step 0.
+        decide_all: how everybody decides; None: those alone whose knowledge has changed, which gives the same bits.
+
+    >>> team = [[0, 0], [4, 0], [4, 4], [0, 4], [2, 2], [1, 2]]
+    >>> for step in steps(Scenario(reference=team, targets=[[1, 1], [0, 2]])):
+    ...     print(step.step, step.positions[5])
+    0 [1. 2.]
+    1 [0.5 1.5]
+    2 [0.5 1.5]
+    """
+    mission = as_mission(mission)
+    decide_all = decide_all or Incremental()
+    state = state or mission.start()
+    yield Step(state)
+    while state.step < mission.scenario.steps and not _settled(mission, state):
+        step = advance(mission, state, decide_all)
+        state = step.state
+        yield step
+
+
+def _settled(mission: Mission, state: State) -> bool:
+    depth = mission.epochs[-1].network.depth
+    return mission.scenario.stop_when_settled and (state.still or state.quiet > depth)
+
+
 def simulate(
-    scenario: Scenario,
+    scenario: Scenario | Mission,
     store: str | PathLike[str] | None = None,
-    *,
     resume: bool = False,
+    *,
     progress: Callable[[Progress], None] | None = None,
     flush: float = 2.0,
 ) -> Run:
@@ -63,8 +97,8 @@ def simulate(
         progress: called after each step.
         flush: seconds after which steps are written at the latest.
 
-    Ctrl-C ends the run early: what was computed is kept and returned, with ``interrupted`` set. When a step fails, the
-    steps before it are kept in the store.
+    Ctrl-C ends the run early: what was computed is kept and returned, with ``interrupted`` set. When a step fails, for
+    whatever reason, the steps before it are kept: in the store, and as the attribute ``run`` of the error.
 
     >>> scenario = Scenario(reference=[[0, 0], [4, 0], [4, 4], [0, 4], [2, 2], [1, 2]], targets=[[1, 1], [0, 2]])
     >>> run = simulate(scenario)
@@ -73,28 +107,56 @@ def simulate(
     >>> run.positions[-1, 5].tolist(), run.desired[5].tolist()
     ([0.5, 1.5], [0.5, 1.5])
     """
-    if not isinstance(scenario, Scenario):
-        raise InputError(f"simulate takes a Scenario, not {type(scenario).__name__}: Scenario.load reads a file")
-    plan = Plan(scenario)
-    state = plan.start()
-    keeper: Keeper
+    mission = as_mission(scenario)
+    state = mission.start()
+    record: GrowingRecord
     with _listening() as interrupted:
         if store is None:
-            keeper = Memory(state)
+            record = MemoryRecord(state)
         else:
-            keeper = stored = open_store(Path(store), plan, state, resume, flush)
+            record = stored = open_store(Path(store), mission, state, resume, flush)
             state = stored.state()
             if stored.finished:
-                return Run(scenario, stored, plan)
+                return Run(mission, stored)
         try:
-            finished = _loop(plan, state, keeper, progress, interrupted)
+            finished = _record(mission, state, record, progress, interrupted)
         except KeyboardInterrupt:  # a second Ctrl-C, or one that the caller's progress raised
             finished = False
-        except InputError:  # such as a vehicle that lost control: what came before is kept
-            keeper.close(finished=False)
+        except StoreError:  # nothing more can be written
             raise
-        keeper.close(finished)
-    return Run(scenario, keeper, plan, interrupted=not finished)
+        except BaseException as error:  # a user's rule or vehicle may raise anything: what came before is kept
+            record.close(finished=False)
+            _hand_over(error, Run(mission, record, interrupted=True))
+            raise
+        record.close(finished)
+    return Run(mission, record, interrupted=not finished)
+
+
+def _record(
+    mission: Mission,
+    state: State,
+    record: GrowingRecord,
+    progress: Callable[[Progress], None] | None,
+    interrupted: Callable[[], bool],
+) -> bool:
+    """Keep the steps from a state on; False if interrupted."""
+    began, first, most = time.monotonic(), state.step, mission.scenario.steps
+    for step in steps(mission, state):
+        if step.transition is None:
+            continue
+        record.add(step)
+        if progress is not None:
+            left = (time.monotonic() - began) / (step.step - first) * (most - step.step)
+            progress(Progress(step.step, most, step.layers, step.depth, step.largest_error, left))
+        if interrupted():
+            return False
+    return True
+
+
+def _hand_over(error: BaseException, run: Run) -> None:
+    """Let an error bring along the run so far."""
+    vars(error)["run"] = run
+    error.add_note(f"tricover: the {run.steps} steps before are kept, in the attribute `run` of this error")
 
 
 @contextmanager
@@ -120,44 +182,3 @@ def _listening() -> Iterator[Callable[[], bool]]:
         yield lambda: pressed
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _loop(
-    plan: Plan,
-    state: State,
-    keeper: Keeper,
-    progress: Callable[[Progress], None] | None,
-    interrupted: Callable[[], bool],
-) -> bool:
-    """Step until the end; False if interrupted."""
-    which, began, first = which_at(plan.chapters, state.step), time.monotonic(), state.step
-    stage = plan.stage(which, _at_opening(plan.chapters[which].start, state, keeper))
-    orders = plan.orders(stage, state.positions)
-    while state.step < plan.scenario.steps and not _settled(plan, state):
-        if which_at(plan.chapters, state.step) != which:
-            which = which_at(plan.chapters, state.step)
-            stage = plan.stage(which, state.positions)
-            orders = plan.orders(stage, state.positions)
-        row, glance, state = advance(plan, stage, orders, plan.scenario.targets_at(state.step), state)
-        keeper.add(row, state)
-        if progress is not None:
-            pace = (time.monotonic() - began) / (state.step - first)
-            progress(_progress(plan, state, glance, pace))
-        if interrupted():
-            return False
-    return True
-
-
-def _at_opening(step: int, state: State, keeper: Keeper) -> Floats:
-    """Everybody's positions at a chapter's first step, which a resumed run has behind it."""
-    return state.positions if step == state.step else keeper.read("positions", step, step + 1)[0]
-
-
-def _settled(plan: Plan, state: State) -> bool:
-    depth = plan.chapters[-1].network.depth
-    return plan.scenario.stop_when_settled and (state.still or state.quiet > depth)
-
-
-def _progress(plan: Plan, state: State, glance: Glance, pace: float) -> Progress:
-    steps = plan.scenario.steps
-    return Progress(state.step, steps, glance.layers, glance.depth, glance.largest_error, pace * (steps - state.step))

@@ -1,11 +1,12 @@
-"""What a run leaves behind, step by step, and its keeper in memory. The keeper on disk is ``store``.
+"""What a run leaves behind, step by step, and its record in memory. The record on disk is ``store``.
 
 Arrays have an entry for each step t; N is the final roster, and T the number of steps taken:
 
     positions  (T+1, N, 2)  r_i[t], metres
-    present    (T+1, N)     who takes part (see ``chapters``)
+    present    (T+1, N)     who takes part (see ``mission``)
     state      (T, N)       cell in which a follower stands at t; -1 outside its triangle, -2 for all others
     goal_cell  (T, N)       cell that holds its goal point at t; -1 in a triangle without area, -2 for all others
+    next_cell  (T, N)       cell that it decided to go to at t; -1 where there is no policy to ask, -2 for all others
     weights    (T, N, 3)    α_{i,j}[t] with r_i[t+1] = Σ_j α_{i,j}[t] r_j[t], in the order of ``in_neighbors``: the
                             followers' rows of Γ[t]; a third each in a triangle without area. 0 for all others (an
                             anchor's row is that of the identity)
@@ -20,9 +21,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.simulation.step import Row, State
+from tricover.simulation.state import State
+from tricover.simulation.step import Step, Transition
 
-__all__ = ["ARRAYS", "Keeper", "Kept", "Layout", "Memory", "entries"]
+__all__ = ["ARRAYS", "GrowingRecord", "Layout", "MemoryRecord", "Record", "entries"]
 
 
 class Layout(NamedTuple):
@@ -53,13 +55,14 @@ ARRAYS = {
     "present": Layout(("time", "agent"), "bool"),
     "state": Layout(("step", "agent"), "int32"),
     "goal_cell": Layout(("step", "agent"), "int32"),
+    "next_cell": Layout(("step", "agent"), "int32"),
     "weights": Layout(("step", "agent", "corner"), "float64"),
     "miss": Layout(("step", "agent"), "float64", "m"),
     "settled": Layout(("step",), "bool"),
 }
 
 
-class Kept(Protocol):
+class Record(Protocol):
     """A source of recorded arrays."""
 
     @property
@@ -70,22 +73,22 @@ class Kept(Protocol):
         """Entries ``start`` to ``stop`` of an array."""
 
 
-class Keeper(Kept, Protocol):
-    """A record that grows."""
+class GrowingRecord(Record, Protocol):
+    """A record that steps are added to."""
 
-    def add(self, row: Row, state: State) -> None:
-        """Keep a step, and the state after it."""
+    def add(self, step: Step) -> None:
+        """Keep a step."""
 
     def close(self, finished: bool) -> None:
         """Keep what is left; ``finished`` says that the run has come to its end."""
 
 
-def entries(names: Iterable[str], rows: list[Row], end: State, ended: bool = True) -> dict[str, NDArray[Any]]:
-    """Arrays over time from rows; with what holds at the end if they have ``ended`` and an array is by time."""
+def entries(names: Iterable[str], taken: list[Transition], end: State, ended: bool = True) -> dict[str, NDArray[Any]]:
+    """Arrays over time from transitions; with what holds at the end if they have ``ended`` and an array is by time."""
     found: dict[str, list[Any]] = {name: [] for name in names}
-    for row in rows:  # one after another: what its values have in common is worked out once
-        for name, values in found.items():
-            values.append(getattr(row, name))
+    for transition in taken:
+        for name, value in transition.arrays(found).items():
+            found[name].append(value)
     for name, values in found.items():
         if ended and ARRAYS[name].by_time:
             values.append(getattr(end, name))
@@ -93,25 +96,26 @@ def entries(names: Iterable[str], rows: list[Row], end: State, ended: bool = Tru
 
 
 @dataclass(eq=False)
-class Memory:
+class MemoryRecord:
     """Everything stays in memory: what a step brought anew, and what follows from that when it is asked for."""
 
     _end: State
-    _rows: list[Row] = field(default_factory=list)
+    _taken: list[Transition] = field(default_factory=list)
 
     @property
     def steps(self) -> int:
         """T: how many steps were taken."""
-        return len(self._rows)
+        return len(self._taken)
 
-    def add(self, row: Row, state: State) -> None:
-        """Keep a step, and the state after it."""
-        self._rows.append(row)
-        self._end = state
+    def add(self, step: Step) -> None:
+        """Keep a step."""
+        assert step.transition is not None, "the start is no step"
+        self._taken.append(step.transition)
+        self._end = step.state
 
     def close(self, finished: bool) -> None:
         """There is nothing left to do."""
 
     def read(self, name: str, start: int, stop: int) -> NDArray[Any]:
         """Entries ``start`` to ``stop`` of an array."""
-        return entries([name], self._rows[start:stop], self._end, ended=start <= self.steps < stop)[name]
+        return entries([name], self._taken[start:stop], self._end, ended=start <= self.steps < stop)[name]

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from tricover.errors import InputError
 from tricover.goals import desired_configuration
 from tricover.network import Network
-from tricover.simulation.chapters import which_at
-from tricover.simulation.record import ARRAYS, Kept
+from tricover.simulation.mission import Epoch, Mission, epoch_at
+from tricover.simulation.record import ARRAYS, Record
 from tricover.simulation.scenario import Scenario
-from tricover.simulation.step import Plan, Stage
 from tricover.simulation.store import StoreReader
 from tricover.targets import Targets
 
@@ -27,8 +26,13 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Flags = NDArray[np.bool_]
 
-AT_DESIRED = 1e-9  # of the team's extent: what rounding leaves between a settled team and its desired configuration
-BLOCK = 1 << 22  # agents times steps that are held at once
+AT_DESIRED = 1e-9
+"""Of the team's extent: what rounding leaves between a team at rest and its desired configuration.
+
+Both are computed alike and agree to the bit, but for sums over targets, whose order may differ by the batch.
+"""
+BLOCK = 1 << 22
+"""Agents times steps that are held at once: 64 MB of positions."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,22 +42,25 @@ class Run:
     Arrays of a stored run are read when they are first asked for, whole; ``read`` reads a part.
     """
 
-    scenario: Scenario
-    _kept: Kept
-    _plan: Plan
+    mission: Mission
+    record: Record
     interrupted: bool = False
 
     @classmethod
     def open(cls, path: str | PathLike[str]) -> "Run":
         """A stored run, finished or not; nothing but its scenario is read at once."""
-        kept = StoreReader(Path(path))
-        scenario = kept.scenario()
-        return cls(scenario, kept, Plan(scenario), interrupted=not kept.finished)
+        stored = StoreReader(Path(path))
+        return cls(stored.mission(), stored, interrupted=not stored.finished)
+
+    @property
+    def scenario(self) -> Scenario:
+        """What was run."""
+        return self.mission.scenario
 
     def __repr__(self) -> str:
         settled = "not settled" if self.settled_at is None else f"settled at step {self.settled_at}"
         cut = ", interrupted" if self.interrupted else ""
-        return f"<Run of {self._plan.agents} agents: {self.steps} steps, {settled}{cut}>"
+        return f"<Run of {self.mission.agents} agents: {self.steps} steps, {settled}{cut}>"
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -70,7 +77,7 @@ class Run:
             "layers": self.network.depth,
             "motion": control.motion,
             "goal": control.goal if isinstance(control.goal, str) else getattr(control.goal, "__name__", "own rule"),
-            "vehicle": self._plan.vehicle.kind,
+            "vehicle": self.mission.vehicle.kind,
             "steps": self.steps,
             "settled_at": self.settled_at,
             "converged": self.converged,
@@ -82,14 +89,16 @@ class Run:
     @property
     def steps(self) -> int:
         """T: how many steps were taken."""
-        return self._kept.steps
+        return self.record.steps
 
     def read(self, name: str, start: int = 0, stop: int | None = None) -> NDArray[Any]:
-        """Entries ``start`` to ``stop`` of an array over time, as ``positions`` or ``weights``."""
+        """Entries ``start`` to ``stop`` of an array over time, as ``positions`` or ``weights``; read-only."""
         if name not in ARRAYS:
             raise InputError(f"a run has no array {name!r}; it has {', '.join(ARRAYS)}")
         length = self.steps + ARRAYS[name].by_time
-        return self._kept.read(name, *slice(start, stop).indices(length)[:2])
+        values = self.record.read(name, *slice(start, stop).indices(length)[:2])
+        values.flags.writeable = False
+        return values
 
     def blocks(self, name: str) -> Iterator[tuple[int, NDArray[Any]]]:
         """An array over time in pieces that fit in memory, each with the step at which it starts."""
@@ -98,7 +107,7 @@ class Run:
 
     @property
     def _block(self) -> int:
-        return max(1, BLOCK // self._plan.agents)
+        return max(1, BLOCK // self.mission.agents)
 
     @cached_property
     def positions(self) -> Floats:
@@ -121,6 +130,11 @@ class Run:
         return self.read("goal_cell")
 
     @cached_property
+    def next_cells(self) -> Ints:
+        """Cells that the followers decided to go to, (T, N); -2 for all others."""
+        return self.read("next_cell")
+
+    @cached_property
     def weights(self) -> Floats:
         """α_{i,j}[t], the followers' rows of Γ[t], (T, N, 3)."""
         return self.read("weights")
@@ -136,38 +150,35 @@ class Run:
         return sum(int((miss > 0).sum()) for _, miss in self.blocks("miss"))
 
     @property
-    def networks(self) -> list[tuple[int, Network]]:
-        """The networks of the run, each with the step from which on it was in use."""
-        used = self._plan.chapters[: self._last + 1]
-        return [(chapter.start, chapter.network) for chapter in used]
+    def epochs(self) -> tuple[Epoch, ...]:
+        """The epochs of the run that had begun by its last step: networks, and what agents were told."""
+        last = max(self.steps - 1, 0)
+        return tuple(epoch for epoch in self.mission.epochs if epoch.start <= last)
+
+    def epoch_at(self, step: int) -> Epoch:
+        """The epoch that a step belongs to."""
+        return epoch_at(self.epochs, step)
 
     def network_at(self, step: int) -> Network:
         """The network in use at a step."""
-        return self._plan.chapters[min(which_at(self._plan.chapters, step), self._last)].network
+        return self.epoch_at(step).network
 
     @property
     def network(self) -> Network:
         """The network after the last repair."""
-        return self._plan.chapters[self._last].network
-
-    @property
-    def _last(self) -> int:
-        return which_at(self._plan.chapters, max(self.steps - 1, 0))
-
-    @cached_property
-    def _stage(self) -> Stage:
-        start = self._plan.chapters[self._last].start
-        return self._plan.stage(self._last, self.read("positions", start, start + 1)[0])
+        return self.epochs[-1].network
 
     @property
     def targets(self) -> Targets:
         """The targets as the last step saw them."""
-        return self.scenario.targets_at(max(self.steps - 1, 0))
+        return self.mission.targets_at(max(self.steps - 1, 0))
 
     @property
     def anchors(self) -> Floats:
         """Where the anchors were sent in the last step, in the order of ``network.anchors``: (A, 2)."""
-        return self._stage.places(max(self.steps - 1, 0))
+        epoch = self.epochs[-1]
+        paths = epoch.told.paths_from(self.read("positions", epoch.start, epoch.start + 1)[0])
+        return np.asarray(paths[min(max(self.steps - 1, 0), len(paths) - 1)])
 
     @cached_property
     def desired(self) -> Floats:

@@ -5,14 +5,14 @@
 
 Sections and keys are those of ``sections``. In Python a section can be given by what it is about: positions or a file
 for ``reference`` (short for ``formation``) and ``targets``, positions, paths or "fit" for ``anchors``, a kind or a
-vehicle for ``vehicle``. Everything is checked once, here; files are read when they are first needed.
+vehicle for ``vehicle``. Everything is checked once, here. A scenario is a file's content and nothing else: it keeps
+nothing that follows from it. What follows (files read, points made, networks built) is a ``Mission``.
 """
 
 import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -21,23 +21,22 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError
 
 from tricover.errors import FileFormatError, InputError
-from tricover.formats import Points, Projection, read_points, read_whole, write_whole
-from tricover.simulation import generators
+from tricover.formats import read_whole, write_whole
 from tricover.simulation.explain import explain
+from tricover.simulation.resolve import Ground, formation_of, ground_of, targets_of
 from tricover.simulation.section import Floats, Pair, Section
 from tricover.simulation.sections import (
     Anchors,
     Control,
     Events,
     Formation,
-    Motion,
     NetworkSettings,
     TargetSettings,
     VehicleSettings,
     vehicle_as_settings,
 )
 from tricover.targets import Targets
-from tricover.targets.motion import Drift, Track
+from tricover.targets.motion import Drift, Steady, Track
 from tricover.targets.motion import Path as Function
 
 __all__ = ["Scenario"]
@@ -109,79 +108,45 @@ class Scenario(Section):
         plain: dict[str, Any] = _plain(self, lambda array: array if arrays else array.tolist())
         return plain
 
-    @cached_property
-    def reference(self) -> Floats:
-        """Reference positions a_i (N, 2) of the team at the start."""
-        section, rng = self.formation, np.random.default_rng([self.seed, 1])
-        if self._team is not None and section.file is not None:
-            return _planar(self._team.positions, section.file)
-        if section.positions is not None:
-            return np.asarray(section.positions)
-        make = {"square": generators.square, "disc": generators.disc}[str(section.generator)]
-        return make(int(section.agents or 0), float(section.size or 0), rng)
+    def replace(self, **changes: Any) -> Self:
+        """A new scenario with these keys changed, checked as any other.
 
-    @cached_property
-    def _team(self) -> Points | None:
-        """The formation's file, in the plane of the targets where these are on earth, else in its own."""
-        file = self.formation.file
-        return None if file is None else read_points(file, projection=self.all_targets.projection)
+        A section given as a mapping changes its own keys alone; None takes a key back. A section given in its short
+        form, such as positions or a kind of vehicle, replaces the whole section.
 
-    @cached_property
-    def start(self) -> Floats:
-        """Where the agents stand at step 0, (N, 2)."""
-        start = self.reference if self.formation.start is None else np.asarray(self.formation.start)
-        if len(start) != len(self.reference):
-            raise InputError(f"formation.start: {len(self.reference)} agents need as many positions, not {len(start)}")
-        return start
-
-    @cached_property
-    def all_targets(self) -> Targets:
-        """The targets over time."""
-        section, rng = self.targets, np.random.default_rng([self.seed, 2])
-        plane = None if self.origin is None else Projection(*map(float, self.origin))
-        if section.file is not None:
-            found = Targets.from_file(section.file, projection=plane, density=section.density)
-        elif section.positions is not None:
-            found = Targets(section.positions, projection=plane)
-        elif section.generator == "polygon":
-            found = Targets(generators.polygon(int(section.count or 0), np.asarray(section.corners), rng))
-        else:
-            centres, spread = np.asarray(section.centres), float(section.spread or 0)
-            found = Targets(generators.clusters(int(section.count or 0), centres, spread, rng))
-        weights = found.weights if section.weights is None else section.weights
-        motion = found.motion if section.motion is None else _motion(section.motion, found.points)
-        plane = found.projection or plane
-        return Targets(found.points, weights, active=section.active, ids=found.ids, projection=plane, motion=motion)
-
-    def targets_at(self, step: int) -> Targets:
-        """The targets as they are at a step; the same object for as long as nothing changes."""
-        return self.all_targets.at(min(step, self.last_change_of_targets))
-
-    @cached_property
-    def last_change_of_targets(self) -> int:
-        """The step from which on targets stand still, at the latest the last of the run."""
-        active, motion = self.all_targets.active, self.all_targets.motion
-        comes_and_goes = 0 if active is None else int(active[active <= self.steps].max(initial=0))
-        moves = 0 if motion is None else self.steps
-        if isinstance(motion, Track):
-            moves = min(len(motion.positions) - 1, self.steps)
-        elif isinstance(self.targets.motion, Motion) and self.targets.motion.until is not None:
-            moves = min(self.targets.motion.until, self.steps)
-        return max(comes_and_goes, moves)
+        >>> scenario = Scenario(reference=[[0, 0], [4, 0], [0, 4], [1, 1]], targets=[[1, 1]], control={"gamma": 0.9})
+        >>> other = scenario.replace(seed=2, control={"motion": "walk"})
+        >>> other.seed, other.control.motion, other.control.gamma
+        (2, 'walk', 0.9)
+        """
+        merged = self.values()
+        for key, change in _in_full(changes).items():
+            given = changes.get("reference" if key == "formation" and "formation" not in changes else key)
+            section = merged.get(key)
+            if isinstance(given, Mapping) and isinstance(section, Section):
+                both = {**section.values(), **change}
+                change = {name: value for name, value in both.items() if value is not None}
+            merged[key] = change
+        return type(self)(**{key: value for key, value in merged.items() if value is not None})
 
     @property
-    def projection(self) -> Projection | None:
-        """The plane of all positions, where they are on earth: of ``origin``, the targets' file, or the formation's."""
-        return self.all_targets.projection or (None if self._team is None else self._team.projection)
+    def reference(self) -> Floats:
+        """Reference positions a_i (N, 2) of the team at the start; read-only, and worked out anew at every call."""
+        plane = targets_of(self).projection if self.formation.file is not None else None
+        return formation_of(self, plane)[0]
 
-    def self_contained(self) -> "Scenario":
-        """The same scenario with all positions in it instead of files and generators."""
-        found, plane, given = self.all_targets, self.projection, self.values()
+    def self_contained(self, ground: Ground | None = None) -> Self:
+        """The same scenario with all positions in it instead of files and generators.
+
+        ``ground`` is what came out of these where they were read already; None: they are read now.
+        """
+        ground = ground or ground_of(self)
+        found, plane = ground.targets, ground.projection
         motion = {"paths": found.motion.positions} if isinstance(found.motion, Track) else self.targets.motion
         targets = {"positions": found.points, "weights": found.weights, "active": found.active, "motion": motion}
-        formation = {"positions": self.reference, "start": self.formation.start}
+        formation = {"positions": ground.reference, "start": self.formation.start}
         origin = self.origin if plane is None else [plane.longitude, plane.latitude]
-        return Scenario(**{**given, "formation": formation, "targets": targets, "origin": origin})
+        return type(self)(**{**self.values(), "formation": formation, "targets": targets, "origin": origin})
 
 
 def _in_full(data: dict[str, Any]) -> dict[str, Any]:
@@ -201,9 +166,17 @@ def _points(given: Any) -> dict[str, Any]:
     if isinstance(given, str | os.PathLike):
         return {"file": given}
     if isinstance(given, Targets):
-        motion = {"paths": given.motion.positions} if isinstance(given.motion, Track) else given.motion
+        motion = _motion_as_section(given.motion)
         return {"positions": given.points, "weights": given.weights, "active": given.active, "motion": motion}
     return {"positions": given}
+
+
+def _motion_as_section(motion: Any) -> Any:
+    if isinstance(motion, Track):
+        return {"paths": motion.positions}
+    if isinstance(motion, Steady):
+        return {"velocity": motion.velocity, "until": motion.until}
+    return motion
 
 
 def _anchors(given: Any) -> dict[str, Any]:
@@ -229,6 +202,8 @@ def _plain(value: Any, spell_out: Callable[[NDArray[Any]], Any]) -> Any:
         return [_plain(part, spell_out) for part in value]
     if isinstance(value, Drift | Function):
         raise InputError("targets that move by a function cannot be written down: give a velocity or paths")
+    if hasattr(value, "initial_state"):
+        raise InputError(f"a vehicle of your own ({type(value).__name__}) cannot be written down: use it from Python")
     if callable(value):
         raise InputError(f"a function ({getattr(value, '__name__', value)}) cannot be written down: use it from Python")
     if isinstance(value, np.ndarray):
@@ -252,23 +227,3 @@ def _files(data: dict[str, Any], rename: Any) -> dict[str, Any]:
         if isinstance(section, Mapping) and isinstance(section.get("file"), str):
             renamed[key] = {**section, "file": rename(section["file"])}
     return renamed
-
-
-def _planar(positions: Floats, path: Path) -> Floats:
-    if positions.shape[1] != 2:
-        raise FileFormatError(f"{path}: a run needs positions with two coordinates, not {positions.shape[1]}")
-    return positions
-
-
-def _motion(motion: Motion | Drift | Function, start: Floats) -> Track | Drift | Function:
-    """A motion section as a motion of targets that start at (D, 2)."""
-    if not isinstance(motion, Motion):
-        return motion
-    if motion.paths is not None:
-        if motion.paths.shape[1] != len(start):
-            raise InputError(
-                f"targets.motion.paths: {len(start)} targets need as many paths, not {motion.paths.shape[1]}"
-            )
-        return Track(motion.paths)
-    velocity, last = np.asarray(motion.velocity), np.inf if motion.until is None else motion.until
-    return Function(lambda step: start + min(step, last) * velocity, len(start))

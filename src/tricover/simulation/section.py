@@ -1,8 +1,9 @@
 """What all sections of a scenario share: no unknown keys, no change after checking, equality, arrays as values."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,10 @@ class Section(BaseModel):
         return type(self) is type(other) and _same(self.values(), other.values())
 
     __hash__ = None  # type: ignore[assignment]
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with some keys changed, checked like any other section; values are never shared to be changed."""
+        return type(self)(**{**self.values(), **(update or {})})
 
     def values(self) -> dict[str, Any]:
         """All keys that say something: those that are not left out."""

@@ -16,7 +16,7 @@ from pydantic import (
 from tricover.errors import InputError, listed
 from tricover.simulation.section import AgentList, FilePath, Floats, Pair, Paths, Points, Section, Steps, Weights
 from tricover.targets.motion import Drift, Path
-from tricover.vehicles import Mixed, Vehicle, settings, vehicle
+from tricover.vehicles import Mixed, Vehicle, check_vehicle, is_built_in, settings, vehicle
 
 __all__ = [
     "Anchors",
@@ -178,12 +178,22 @@ class Control(Section):
     tolerance: float | None = Field(None, ge=0, description="metres within which an agent counts as at its goal point")
 
 
+def _kind(given: Any) -> Any:
+    if not isinstance(given, str):
+        check_vehicle(given)
+    return given
+
+
+#: A kind by name, or a vehicle of the user's own, which only Python can hold.
+_Kind = Annotated[Any, PlainValidator(_kind), WithJsonSchema({"type": "string"})]
+
+
 class _Ride(Section):
     """A kind of vehicle; further keys are its settings."""
 
     model_config = ConfigDict(extra="allow")
 
-    kind: str = Field("exact", description="exact, anywhere, double-integrator, unicycle, quadrotor or rotorpy")
+    kind: _Kind = Field("exact", description="exact, anywhere, double-integrator, unicycle, quadrotor or rotorpy")
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
@@ -192,7 +202,13 @@ class _Ride(Section):
 
     def made(self) -> Vehicle:
         """The vehicle itself."""
-        return vehicle(self.kind, **(self.model_extra or {}))
+        given = self.model_extra or {}
+        if isinstance(self.kind, str):
+            return vehicle(self.kind, **given)
+        if given:
+            raise InputError(f"{listed(given)}: a vehicle of your own holds its settings itself")
+        own: Vehicle = self.kind
+        return own
 
 
 class Group(_Ride):
@@ -221,14 +237,16 @@ class VehicleSettings(_Ride):
 
 
 def vehicle_as_settings(ride: Vehicle) -> dict[str, Any]:
-    """A vehicle object as the section that makes it."""
+    """A vehicle object as the section that makes it; one of the user's own is its own kind."""
     if not isinstance(ride, Mixed):
-        return settings(ride)
+        check_vehicle(ride)
+        return settings(ride) if is_built_in(ride) else {"kind": ride}
     agents: list[list[int]] = [[] for _ in ride.vehicles]
     for agent, which in enumerate(ride.assignment):
         agents[which].append(agent)
-    others = [{"agents": who, **settings(other)} for who, other in zip(agents[1:], ride.vehicles[1:], strict=True)]
-    return {**settings(ride.vehicles[0]), "others": [group for group in others if group["agents"]]}
+    kinds = [vehicle_as_settings(one) for one in ride.vehicles]
+    others = [{"agents": who, **kind} for who, kind in zip(agents[1:], kinds[1:], strict=True)]
+    return {**kinds[0], "others": [group for group in others if group["agents"]]}
 
 
 class Leave(Section):

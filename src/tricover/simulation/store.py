@@ -1,11 +1,18 @@
 """A run on disk: a Zarr 3 group that grows step by step, survives a kill at any moment, and opens in xarray.
 
-The arrays of ``record`` are chunked by time and made at full length at the start; they are cut when the run ends early.
-Two more hold what a resumed run needs: ``vehicle_state`` (2, N, S), the vehicles after the last step that was kept, in
-two slots written in turn, and the scenario's long arrays. The scenario itself, self-contained, and the *marker* are
-attributes of the group. A block of steps is written in this order: chunks, vehicle states, marker. Each file is written
-whole beside its place and then moved there, so whatever happens, the marker speaks only of what is there, and what it
-speaks of is whole. On resuming, everything after the marker is written again, with the same bits.
+    positions, present, …   the arrays of ``record``, chunked by time
+    resume/                 what a resumed run needs besides: states of the vehicles, and the agents' memory by name
+    scenario/               the scenario's long arrays
+    epochs/0/, epochs/1/ …  each epoch's network, and the paths of its anchors
+    attributes              the format, the scenario (self-contained, but for its long arrays) and the *marker*
+
+The arrays of ``record`` are made at full length at the start; they are cut when the run ends early. What is in
+``resume`` is of the last step that was kept, in two slots written in turn, (2, N, …). A block of steps is written in
+this order: chunks, ``resume``, marker. Each file is written whole beside its place and then moved there. So whatever
+happens, the marker speaks only of what is there, and what it speaks of is whole. On resuming, everything after the
+marker is written again, with the same bits.
+
+Networks are stored and not built again: what a run did does not depend on the version that opens it.
 """
 
 import shutil
@@ -21,13 +28,22 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tricover.control import Told
 from tricover.errors import FileFormatError, StoreError
+from tricover.network import Network
+from tricover.network.core import as_choice
+from tricover.network.structure import count_descendants
+from tricover.simulation.mission import Epoch, Mission, roster_of, told_of
 from tricover.simulation.record import ARRAYS, Layout, entries
+from tricover.simulation.resolve import ground_of
 from tricover.simulation.scenario import Scenario
-from tricover.simulation.step import Plan, Row, State
+from tricover.simulation.state import State
+from tricover.simulation.step import Step, Transition
 
-__all__ = ["Store", "StoreReader", "open_store"]
+__all__ = ["FORMAT", "Store", "StoreReader", "open_store"]
 
+FORMAT = 2
+"""What this version writes and reads. A store of another format is refused."""
 CHUNK_BYTES = 8 << 20
 LONGEST_BLOCK = 256
 LONG = 64  # numbers beyond which an array of the scenario is kept as an array
@@ -45,11 +61,18 @@ class StoreReader:
             self.marker: Any = self.group.attrs["marker"]
         except (OSError, KeyError, ValueError) as error:
             raise FileFormatError(f"{path}: this is not the store of a run ({type(error).__name__})") from None
+        written = self.group.attrs.get("format")
+        if written != FORMAT:
+            raise FileFormatError(f"{path}: a run of format {written}, and this version reads {FORMAT}: run it again")
         self._check_pieces()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy in another process opens the same folder, for reading."""
+        return StoreReader, (self.path,)
 
     def _check_pieces(self) -> None:
         """Positions that should be there are: of a copy that broke off, Zarr would read the missing ones as zeros."""
-        for name, array in self.group.arrays():
+        for name, array in [*self.group.arrays(), *self.group["scenario"].arrays()]:
             if name.endswith("positions"):
                 length = self.steps + 1 if name == "positions" else array.shape[0]
                 missing = -(-length // array.chunks[0]) - array.nchunks_initialized
@@ -76,16 +99,28 @@ class StoreReader:
     def scenario(self) -> Scenario:
         """The scenario, with its long arrays."""
         try:
-            return Scenario(**_joined(dict(self.group.attrs["scenario"]), self.group))
+            return Scenario(**_joined(dict(self.group.attrs["scenario"]), self.group["scenario"]))
         except (OSError, KeyError, RuntimeError) as error:
             raise FileFormatError(f"{self.path}: the scenario of this run cannot be read ({error})") from error
+
+    def mission(self) -> Mission:
+        """The mission, with the networks that the run had."""
+        scenario = self.scenario()
+        ground = ground_of(scenario)
+        roster = roster_of(scenario, ground.reference)
+        try:
+            parts = sorted(self.group["epochs"].groups(), key=lambda part: int(part[0]))
+            epochs = [Epoch(int(part.attrs["start"]), _told(scenario, roster, part)) for _, part in parts]
+        except (OSError, KeyError, ValueError, RuntimeError) as error:
+            raise FileFormatError(f"{self.path}: the networks of this run cannot be read ({error})") from error
+        return Mission.with_epochs(scenario, epochs, ground)
 
     def state(self) -> State:
         """The state after the last step that was kept."""
         step, marker = self.steps, self.marker
-        vehicles = np.asarray(self.group["vehicle_state"][marker["slot"]])
+        kept = {name: np.asarray(array[marker["slot"]]) for name, array in self.group["resume"].arrays()}
         positions, present = (self.read(name, step, step + 1)[0] for name in ("positions", "present"))
-        return State(step, vehicles, positions, present, marker["quiet"], marker["still"])
+        return State(step, positions, kept.pop("vehicles"), present, kept, marker["quiet"], marker["still"])
 
 
 class Store(StoreReader):
@@ -97,31 +132,32 @@ class Store(StoreReader):
     def __init__(self, path: Path, block: int, flush: float) -> None:
         super().__init__(path, "r+")
         self.block, self.flush = block, flush
-        self._rows: list[tuple[Row, State]] = []
+        self._waiting: list[tuple[Transition, State]] = []
         self._written = time.monotonic()
         self._writer = ThreadPoolExecutor(1)
         self._writing: Future[None] | None = None
 
-    def add(self, row: Row, state: State) -> None:
-        """Keep a step, and the state after it."""
-        self._rows.append((row, state))
-        if state.step % self.block == 0 or time.monotonic() - self._written >= self.flush:
+    def add(self, step: Step) -> None:
+        """Keep a step."""
+        assert step.transition is not None, "the start is no step"
+        self._waiting.append((step.transition, step.state))
+        if step.step % self.block == 0 or time.monotonic() - self._written >= self.flush:
             self._wait()
-            self._writing = self._writer.submit(self._write, len(self._rows))
+            self._writing = self._writer.submit(self._write, len(self._waiting))
             self._written = time.monotonic()
 
     def close(self, finished: bool) -> None:
         """Write what is left; at the end of the run cut the arrays, and leave nothing that tells how it was written."""
         self._wait()
-        self._write(len(self._rows))
+        self._write(len(self._waiting))
         self._writer.shutdown()
         if finished and not self.finished:
             with _errors_named(self.path, self.steps):
                 for name, layout in ARRAYS.items():
                     array = self.group[name]
                     array.resize((self.steps + layout.by_time, *array.shape[1:]))
-                state = self.group["vehicle_state"]
-                state[1 - self.marker["slot"]] = state[self.marker["slot"]]
+                for _, kept in self.group["resume"].arrays():
+                    kept[1 - self.marker["slot"]] = kept[self.marker["slot"]]
                 self.group = _consolidate(self.path)
                 self._mark({**self.marker, "slot": 0, "finished": True})
 
@@ -135,23 +171,24 @@ class Store(StoreReader):
         """Write the first ``count`` of the steps that are kept; they are kept until they are written."""
         if not count:
             return
-        rows, state = [row for row, _ in self._rows[:count]], self._rows[count - 1][1]
+        taken, state = [transition for transition, _ in self._waiting[:count]], self._waiting[count - 1][1]
         begin, slot = self.steps, 1 - self.marker["slot"]
         with _errors_named(self.path, begin):
-            for name, values in entries(ARRAYS, rows, state).items():
+            for name, values in entries(ARRAYS, taken, state).items():
                 known = int(name == "positions")  # where the steps before ended, these begin
                 self.group[name][begin + known : begin + len(values)] = values[known:]
-            self.group["vehicle_state"][slot] = state.vehicles
+            for name, values in state.arrays.items():
+                self.group["resume"][name][slot] = values
             marker = {"step": state.step, "slot": slot, "quiet": state.quiet, "still": state.still, "finished": False}
             self._mark(marker)
-        del self._rows[:count]
+        del self._waiting[:count]
 
     def _mark(self, marker: dict[str, Any]) -> None:
         self.group.attrs.put({**self.group.attrs.asdict(), "marker": marker})
         self.marker = marker
 
 
-def open_store(path: Path, plan: Plan, state: State, resume: bool, flush: float) -> Store:
+def open_store(path: Path, mission: Mission, state: State, resume: bool, flush: float) -> Store:
     """A store to write to: a new one, or with ``resume`` the one that is there, if it is of the same scenario."""
     agents = len(state.positions)
     block = max(1, min(LONGEST_BLOCK, CHUNK_BYTES // (16 * agents)))
@@ -163,37 +200,76 @@ def open_store(path: Path, plan: Plan, state: State, resume: bool, flush: float)
         for torn in path.rglob("*.partial"):
             torn.unlink()
         store = Store(path, block, flush)
-        if store.scenario() != plan.scenario.self_contained():
+        if store.scenario() != mission.self_contained():
             raise StoreError(f"{path} is a run of another scenario: resume it with its own, or choose another place")
         return store
-    contents = plan.scenario.self_contained().to_dict(arrays=True)
+    contents = mission.self_contained().to_dict(arrays=True)
     half = path.with_name(path.name + ".new")
     try:
         with _errors_named(path, None):
             shutil.rmtree(half, ignore_errors=True)
             half.parent.mkdir(parents=True, exist_ok=True)
-            _create(half, contents, state, plan.scenario.steps, block)
+            _create(half, contents, mission, state, block)
             half.replace(path)
     finally:
         shutil.rmtree(half, ignore_errors=True)
     return Store(path, block, flush)
 
 
-def _create(path: Path, scenario: dict[str, Any], state: State, steps: int, block: int) -> None:
+def _create(path: Path, contents: dict[str, Any], mission: Mission, state: State, block: int) -> None:
     import zarr
 
     group: Any = zarr.open_group(path, mode="w", zarr_format=3)
     for name, layout in ARRAYS.items():
-        shape = layout.shape(steps + layout.by_time, len(state.positions))
+        shape = layout.shape(mission.scenario.steps + layout.by_time, len(state.positions))
         chunks = tuple(max(1, size) for size in (min(block, shape[0]), *shape[1:]))
         _array(group, name, layout, shape, chunks)
-    slots = (2, *state.vehicles.shape)
-    _array(group, "vehicle_state", Layout(("slot", "agent", "part"), "float64"), slots, (1, *slots[1:]))
     group["positions"][0], group["present"][0] = state.positions, state.present
-    group["vehicle_state"][0] = state.vehicles
-    marker = {"step": 0, "slot": 0, "quiet": 0, "still": False, "finished": False}
-    group.attrs.put({"tricover": version("tricover"), "scenario": _split(scenario, group), "marker": marker})
+    kept = group.create_group("resume")
+    for name, values in state.arrays.items():
+        layout = Layout(("slot", "agent", *(f"part_{axis}" for axis in range(1, values.ndim))), str(values.dtype))
+        _array(kept, name, layout, (2, *values.shape), (1, *values.shape))[0] = values
+    for which, epoch in enumerate(mission.epochs):
+        _keep_epoch(group.create_group(f"epochs/{which}"), epoch)
+    group.attrs.put(
+        {
+            "tricover": version("tricover"),
+            "format": FORMAT,
+            "scenario": _split(contents, group.create_group("scenario")),
+            "marker": {"step": 0, "slot": 0, "quiet": 0, "still": False, "finished": False},
+        }
+    )
     _consolidate(path)
+
+
+def _keep_epoch(group: Any, epoch: Epoch) -> None:
+    """A network, and where its anchors are sent."""
+    network, paths = epoch.network, epoch.told.paths
+    group.attrs.put({"start": epoch.start, "core": network.core})
+    whole = {
+        "in_neighbors": Layout(("agent", "corner"), "int32"),
+        "layer": Layout(("agent",), "int32"),
+        "boundary": Layout(("corner_agent",), "int64"),
+    }
+    for name, layout in whole.items():
+        values = getattr(network, name)
+        _array(group, name, layout, values.shape, values.shape)[...] = values
+    _array(group, "paths", Layout(("step", "anchor", "xy"), "float64", "m"), paths.shape, paths.shape)[...] = paths
+
+
+def _told(scenario: Scenario, roster: NDArray[np.float64], group: Any) -> Told:
+    """What the agents of a stored epoch were told."""
+    arrays = {name: np.asarray(array[...]) for name, array in group.arrays()}
+    paths, layer, links = arrays.pop("paths"), arrays["layer"], arrays["in_neighbors"]
+    network = Network(
+        reference=roster[: len(layer)].copy(),
+        descendants=count_descendants(links, layer),
+        core=int(group.attrs["core"]),
+        mentee=scenario.network.mentee,
+        core_choice=as_choice(scenario.network.core, len(layer), 2),
+        **arrays,
+    )
+    return told_of(scenario, network, paths)
 
 
 def _array(group: Any, name: str, layout: Layout, shape: tuple[int, ...], chunks: tuple[int, ...]) -> Any:
@@ -209,10 +285,10 @@ def _codec() -> Any:
     return BloscCodec(cname="lz4", clevel=1, shuffle="bitshuffle")
 
 
-def _split(value: Any, group: Any, name: str = "scenario") -> Any:
+def _split(value: Any, group: Any, name: str = "") -> Any:
     """Plain values; long arrays go to the group and leave their name."""
     if isinstance(value, dict):
-        return {key: _split(part, group, f"{name}_{key}") for key, part in value.items()}
+        return {key: _split(part, group, f"{name}_{key}".lstrip("_")) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [_split(part, group, f"{name}_{index}") for index, part in enumerate(value)]
     if not isinstance(value, np.ndarray):

@@ -1,4 +1,4 @@
-"""How targets move: along an array over time, in a velocity field, or along a path given by a function of time.
+"""How targets move: along an array over time, all with one velocity, in a velocity field, or by a function of time.
 
 A motion says where all targets stand at a step; steps are whole numbers from 0 on, and time is counted in steps.
 """
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from tricover.errors import InputError
 from tricover.formats.points import checked_positions
 
-__all__ = ["Drift", "Motion", "Path", "Track"]
+__all__ = ["Drift", "Motion", "Path", "Steady", "Track"]
 
 Floats = NDArray[np.float64]
 
@@ -53,6 +53,20 @@ class Track:
     def at(self, step: int) -> Floats:
         """Positions (D, 2) at a step."""
         return np.asarray(self.positions[min(step, len(self.positions) - 1)])
+
+
+@dataclass(frozen=True, eq=False)
+class Steady:
+    """Targets that start at (D, 2) and all move by ``velocity`` (2,) in each step, up to the step ``until``."""
+
+    start: Floats
+    velocity: Floats
+    until: int | None = None
+
+    def at(self, step: int) -> Floats:
+        """Positions (D, 2) at a step."""
+        moved = step if self.until is None else min(step, self.until)
+        return np.asarray(self.start + moved * self.velocity)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,20 +2,24 @@
 
 from tricover.vehicles.aoc import AOCReport, AOCRow, check_aoc
 from tricover.vehicles.landing import inside
-from tricover.vehicles.mixed import Mixed
-from tricover.vehicles.protocol import DRAWS, Vehicle, goal_points, step_draws
-from tricover.vehicles.registry import KINDS, settings, vehicle
+from tricover.vehicles.mixed import Mixed, lands
+from tricover.vehicles.protocol import LANDINGS, Landing, Vehicle, check_vehicle, middles, step_draws
+from tricover.vehicles.registry import KINDS, is_built_in, settings, vehicle
 
 __all__ = [
-    "DRAWS",
     "KINDS",
+    "LANDINGS",
     "AOCReport",
     "AOCRow",
+    "Landing",
     "Mixed",
     "Vehicle",
     "check_aoc",
-    "goal_points",
+    "check_vehicle",
     "inside",
+    "is_built_in",
+    "lands",
+    "middles",
     "settings",
     "step_draws",
     "vehicle",

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tricover.vehicles.protocol import Floats, placed, ready
+from tricover.vehicles.protocol import Floats, Landing, placed, ready
 
 __all__ = ["Anywhere"]
 
@@ -20,6 +20,7 @@ class Anywhere:
 
     kind: ClassVar[str] = "anywhere"
     state_size: ClassVar[int] = 2
+    landing: ClassVar[Landing] = "inside"
 
     def initial_state(self, positions: ArrayLike) -> Floats:
         """States (agents, 2): the positions."""

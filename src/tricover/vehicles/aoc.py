@@ -26,7 +26,7 @@ from tricover.vehicles.anywhere import Anywhere
 from tricover.vehicles.landing import edge_distances, inside
 from tricover.vehicles.mixed import Mixed
 from tricover.vehicles.protocol import Floats, Vehicle, step_draws
-from tricover.vehicles.registry import KINDS, settings
+from tricover.vehicles.registry import is_built_in, settings
 
 __all__ = ["AOCReport", "AOCRow", "check_aoc"]
 
@@ -113,7 +113,7 @@ def check_aoc(
         raise InputError(f"duration must be a positive number of seconds, not {duration}")
     if isinstance(vehicle, Mixed):
         raise InputError("a mixed team has several vehicles: check each of them on its own")
-    made_by = settings(vehicle) if vehicle.kind in KINDS else {"kind": vehicle.kind}
+    made_by = settings(vehicle) if is_built_in(vehicle) else {"kind": vehicle.kind}
     rows = tuple(_row(vehicle, float(side), duration, starts, seed, margin) for side in sides)
     return AOCReport(made_by, float(duration), starts, float(margin), seed, rows)
 

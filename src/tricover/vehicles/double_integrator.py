@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tricover.vehicles.limits import require_positive
-from tricover.vehicles.protocol import Floats, goal_points, placed, ready
+from tricover.vehicles.protocol import Floats, Landing, middles, placed, ready
 
 __all__ = ["DoubleIntegrator", "profile"]
 
@@ -96,6 +96,7 @@ class DoubleIntegrator:
 
     kind: ClassVar[str] = "double-integrator"
     state_size: ClassVar[int] = 4
+    landing: ClassVar[Landing] = "anywhere"
 
     def __post_init__(self) -> None:
         require_positive(self.kind, "m/s²", max_acceleration=self.max_acceleration)
@@ -113,7 +114,7 @@ class DoubleIntegrator:
     def drive(self, states: Floats, reach_sets: Floats, duration: float, draws: Floats) -> Floats:
         """States on the way to, or at rest on, the centroids of the reach sets."""
         states, corners = ready(self, states, reach_sets, duration)
-        goals = goal_points(corners)
+        goals = middles(corners)
         turning, braking = self._turn(states, goals, duration), self._brake(states, goals, duration)
         sooner = (braking.total < turning.total)[:, None]
         arrived = (np.minimum(braking.total, turning.total) <= duration)[:, None]

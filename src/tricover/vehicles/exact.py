@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
-from tricover.vehicles.protocol import Floats, goal_points, placed, ready
+from tricover.vehicles.protocol import Floats, Landing, middles, placed, ready
 
 __all__ = ["Exact"]
 
@@ -19,6 +19,7 @@ class Exact:
 
     kind: ClassVar[str] = "exact"
     state_size: ClassVar[int] = 2
+    landing: ClassVar[Landing] = "centre"
 
     def initial_state(self, positions: ArrayLike) -> Floats:
         """States (agents, 2): the positions."""
@@ -30,4 +31,4 @@ class Exact:
 
     def drive(self, states: Floats, reach_sets: Floats, duration: float, draws: Floats) -> Floats:
         """The centroids of the reach sets."""
-        return goal_points(ready(self, states, reach_sets, duration)[1])
+        return middles(ready(self, states, reach_sets, duration)[1])

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tricover.errors import InputError, LostControlError, listed
-from tricover.vehicles.protocol import Floats, Vehicle, placed, ready
+from tricover.vehicles.protocol import Floats, Landing, Vehicle, placed, ready
 
-__all__ = ["Mixed"]
+__all__ = ["Mixed", "lands"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,12 @@ class Mixed:
             raise InputError(
                 f"agent {listed(wrong)} is assigned a vehicle that is not among the {len(self.vehicles)} given"
             )
+
+    @property
+    def landing(self) -> Landing:
+        """What can be relied on for all of them; ``lands`` tells them apart."""
+        ways = {vehicle.landing for vehicle in self.vehicles}
+        return "anywhere" if "anywhere" in ways else "inside" if "inside" in ways else "centre"
 
     @property
     def state_size(self) -> int:
@@ -76,3 +82,17 @@ class Mixed:
             raise InputError(f"agent {listed(unknown)} has a state of none of the {len(self.vehicles)} vehicles")
         for which, vehicle in enumerate(self.vehicles):
             yield vehicle, np.flatnonzero(states[:, 0] == which), slice(1, 1 + vehicle.state_size)
+
+
+def lands(vehicle: Vehicle, agents: int, *ways: Landing) -> NDArray[np.bool_]:
+    """Which of a team's agents (N,) land in one of these ways; read-only.
+
+    >>> from tricover.vehicles import vehicle
+    >>> lands(Mixed((vehicle("exact"), vehicle("anywhere")), (0, 1, 0)), 3, "centre").tolist()
+    [True, False, True]
+    """
+    if not isinstance(vehicle, Mixed):
+        return np.broadcast_to(np.bool_(vehicle.landing in ways), (agents,))
+    found = np.array([one.landing in ways for one in vehicle.vehicles])[list(vehicle.assignment)]
+    found.flags.writeable = False
+    return found

@@ -11,20 +11,28 @@ to the bit. An agent's new state depends only on its own row of the arguments, n
 
 Randomness comes in as ``draws`` (agents, 2), uniform in [0, 1), which ``step_draws`` makes from (seed, step, agent) by
 a counter-based generator: nothing has to be remembered between steps, and no order of calls or threads matters.
+
+A vehicle says what can be relied on (``landing``), and nobody asks for its name:
+
+    centre     it ends in the middle of its reach set, to the bit
+    inside     it ends somewhere in its reach set, always
+    anywhere   it makes for its reach set and may miss it, as real vehicles do
 """
 
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tricover.draws import VEHICLES, uniforms
 from tricover.errors import InputError, listed
 
-__all__ = ["DRAWS", "Vehicle", "goal_points", "placed", "ready", "step_draws"]
+__all__ = ["LANDINGS", "Landing", "Vehicle", "check_vehicle", "middles", "placed", "ready", "step_draws"]
 
 Floats = NDArray[np.float64]
 
-DRAWS = 2  # uniform numbers that an agent gets for each step
+Landing: TypeAlias = Literal["centre", "inside", "anywhere"]
+LANDINGS: tuple[Landing, ...] = get_args(Landing)
 
 
 class Vehicle(Protocol):
@@ -32,7 +40,11 @@ class Vehicle(Protocol):
 
     @property
     def kind(self) -> str:
-        """The name by which ``vehicle`` makes it."""
+        """Its name, for people; ``vehicle`` makes the built-in kinds by it."""
+
+    @property
+    def landing(self) -> Landing:
+        """How it lands: in the "centre" of its reach set, "inside" it, or "anywhere"."""
 
     @property
     def state_size(self) -> int:
@@ -52,24 +64,33 @@ class Vehicle(Protocol):
         """
 
 
-def step_draws(seed: int, step: int, agents: int) -> Floats:
-    """Uniform numbers (agents, 2) in [0, 1) for one step; row i belongs to agent i, however many agents there are.
-
-    The Philox generator is keyed with the seed and its counter set from the step, so the numbers are a function of
-    (seed, step, agent).
+def step_draws(seed: int, step: int, agents: int | ArrayLike) -> Floats:
+    """Uniform numbers (A, 2) in [0, 1) for one step of these agents, or of so many: see ``tricover.draws``.
 
     >>> bool((step_draws(7, 3, 5)[:2] == step_draws(7, 3, 2)).all())
     True
     """
-    if seed < 0 or step < 0:
-        raise InputError(f"seed and step must be whole numbers from 0 on, not {seed} and {step}")
-    return np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, step, 0])).random((agents, DRAWS))
+    return uniforms(seed, VEHICLES, step, agents)
 
 
-def goal_points(reach_sets: ArrayLike) -> Floats:
-    """Where a vehicle aims: the centroids (agents, 2) of reach sets (agents, 3, 2); a single point is its own centroid.
+def check_vehicle(vehicle: object) -> None:
+    """Refuse what is no vehicle; an error names what is missing or wrong."""
+    parts = ("kind", "landing", "state_size", "initial_state", "output", "drive")
+    missing = [part for part in parts if not hasattr(vehicle, part)]
+    name = type(vehicle).__name__
+    if missing:
+        raise InputError(f"{name} is no vehicle: it has no {listed(missing)} (see tricover.vehicles.Vehicle)")
+    landing = vehicle.landing  # type: ignore[attr-defined]
+    if landing not in LANDINGS:
+        raise InputError(f"vehicle {name}: landing must be {', '.join(map(repr, LANDINGS))}, not {landing!r}")
 
-    >>> goal_points([[[0.0, 0], [3, 0], [0, 3]]]).tolist()
+
+def middles(reach_sets: ArrayLike) -> Floats:
+    """Where a vehicle aims: the centroids (agents, 2) of reach sets (agents, 3, 2).
+
+    A single point, three equal corners, is its own centroid to the bit.
+
+    >>> middles([[[0.0, 0], [3, 0], [0, 3]]]).tolist()
     [[1.0, 1.0]]
     """
     corners = np.asarray(reach_sets, dtype=np.float64)

@@ -31,7 +31,7 @@ from tricover.threads import in_ranges
 from tricover.vehicles._kernels import GRAVITY, SIZE, Pilot, fly
 from tricover.vehicles.airframes import airframe
 from tricover.vehicles.limits import require_at_least_zero, require_positive, require_vector
-from tricover.vehicles.protocol import Floats, goal_points, placed, ready
+from tricover.vehicles.protocol import Floats, Landing, middles, placed, ready
 
 __all__ = ["Quadrotor", "check_flight", "flown", "hovering", "winds"]
 
@@ -63,6 +63,7 @@ class Quadrotor:
 
     kind: ClassVar[str] = "quadrotor"
     state_size: ClassVar[int] = SIZE
+    landing: ClassVar[Landing] = "anywhere"
 
     def __post_init__(self) -> None:
         check_flight(self)
@@ -98,7 +99,7 @@ class Quadrotor:
     def drive(self, states: Floats, reach_sets: Floats, duration: float, draws: Floats) -> Floats:
         """States after a flight towards the centroids of the reach sets."""
         states, corners = ready(self, states, reach_sets, duration)
-        goals, air, pilot = goal_points(corners), airframe(self.airframe), self.pilot
+        goals, air, pilot = middles(corners), airframe(self.airframe), self.pilot
         steps = ceil(duration / self.control_period)
         blown = winds(self.wind, self.gust, draws)
         new = np.array(states, order="C")

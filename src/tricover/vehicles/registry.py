@@ -7,7 +7,7 @@ from typing import Any, cast
 from tricover.errors import InputError, advice, listed
 from tricover.vehicles.protocol import Vehicle
 
-__all__ = ["KINDS", "settings", "vehicle"]
+__all__ = ["KINDS", "is_built_in", "settings", "vehicle"]
 
 # The module and the class of each kind; loaded when first asked for.
 KINDS = {
@@ -37,8 +37,14 @@ def vehicle(kind: str, **settings: Any) -> Vehicle:
     return cast(Vehicle, maker(**settings))
 
 
+def is_built_in(vehicle: Vehicle) -> bool:
+    """Whether ``vehicle`` makes it by its kind; a user's own may have any name."""
+    home, name = KINDS.get(vehicle.kind, ("", ""))
+    return (type(vehicle).__module__, type(vehicle).__name__) == (f"tricover.vehicles.{home}", name)
+
+
 def settings(vehicle: Vehicle) -> dict[str, Any]:
     """The kind and the settings from which ``vehicle(**settings)`` makes the same vehicle again."""
-    if vehicle.kind not in KINDS:
+    if not is_built_in(vehicle):
         raise InputError(f"{vehicle.kind!r} is not a kind that can be written down; known: {listed(KINDS, most=20)}")
     return {"kind": vehicle.kind, **asdict(cast(Any, vehicle))}

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from tricover.errors import LostControlError, MissingExtraError
 from tricover.vehicles._kernels import minimum_jerk, plan
-from tricover.vehicles.protocol import Floats, goal_points, ready
+from tricover.vehicles.protocol import Floats, Landing, middles, ready
 from tricover.vehicles.quadrotor import Quadrotor, check_flight, flown, hovering
 
 __all__ = ["RotorPy"]
@@ -51,6 +51,7 @@ class RotorPy:
 
     kind: ClassVar[str] = "rotorpy"
     state_size: ClassVar[int] = 17
+    landing: ClassVar[Landing] = "anywhere"
 
     def __post_init__(self) -> None:
         check_flight(self)
@@ -68,7 +69,7 @@ class RotorPy:
         """States after a flight by RotorPy towards the centroids of the reach sets."""
         states, corners = ready(self, states, reach_sets, duration)
         library, new = _library(self.airframe), np.empty_like(states)
-        for agent, goal in enumerate(goal_points(corners)):
+        for agent, goal in enumerate(middles(corners)):
             try:
                 new[agent] = self._fly(states[agent], goal, duration, *library)
             except ValueError as error:  # what SciPy raises inside RotorPy once a number is not finite

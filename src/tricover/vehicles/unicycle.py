@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tricover.vehicles.limits import require_positive
-from tricover.vehicles.protocol import Floats, goal_points, placed, ready
+from tricover.vehicles.protocol import Floats, Landing, middles, placed, ready
 
 __all__ = ["Unicycle"]
 
@@ -32,6 +32,7 @@ class Unicycle:
 
     kind: ClassVar[str] = "unicycle"
     state_size: ClassVar[int] = 3
+    landing: ClassVar[Landing] = "anywhere"
 
     def __post_init__(self) -> None:
         require_positive(self.kind, "m/s", max_speed=self.max_speed)
@@ -49,7 +50,7 @@ class Unicycle:
     def drive(self, states: Floats, reach_sets: Floats, duration: float, draws: Floats) -> Floats:
         """States after turning towards, and driving to, the centroids of the reach sets."""
         states, corners = ready(self, states, reach_sets, duration)
-        goals, headings = goal_points(corners), states[:, 2]
+        goals, headings = middles(corners), states[:, 2]
         legs = goals - states[:, :2]
         distances = np.hypot(legs[:, 0], legs[:, 1])
         bearings = np.where(distances > 0, np.arctan2(legs[:, 1], legs[:, 0]), headings)

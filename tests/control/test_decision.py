@@ -1,6 +1,8 @@
 """The local step against its definition, one agent at a time and in exact arithmetic where it can be had."""
 
 from fractions import Fraction
+from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,16 +10,37 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tricover as tc
-from tricover.control import MOTIONS, Constants, View, decide, inset
+from tricover.control import MOTIONS, Told, View, cells_of, decide, inset, reach_sets
 from tricover.geometry import barycentric, flat
-from tricover.goals import prepare
 
 MARGIN = 0.05
-NAMES = ("states", "goal_points", "goal_cells", "next_cells", "reach_sets", "setpoints")
 
 
-def constants(motion, resolution=6, goal="centroid", network=None):
-    return Constants(prepare(goal, network), motion, tc.CellGrid(resolution), margin=MARGIN)
+@cache
+def crowd():
+    """A network with many followers: agents of a view are followers, whatever triangle is made up for them."""
+    return tc.build_network(np.random.default_rng(0).random((400, 2)), "balanced")
+
+
+def told(motion, resolution=6):
+    network = crowd()
+    return Told(network, network.reference[None, network.anchors], motion=motion, resolution=resolution, margin=MARGIN)
+
+
+def followers(count):
+    return crowd().followers[:count]
+
+
+def decided(view, motion, resolution=6):
+    """Everything that follows from a view, by name."""
+    given = told(motion, resolution)
+    decision = decide(view, given, {})
+    sets = reach_sets(view, given, decision)
+    cells = cells_of(view, given, decision)
+    return SimpleNamespace(**vars(decision) | {"cells": None}, **cells._asdict(), reach_sets=sets)
+
+
+NAMES = ("state", "goal", "next", "goal_points", "reach_sets", "setpoints")
 
 
 @st.composite
@@ -41,23 +64,22 @@ def views(draw):
     positions = (weights[..., None] * triangles).sum(axis=1)
     targets = rng.normal(size=(draw(st.integers(1, 40)), 2))
     scale, shift = draw(st.sampled_from([(1, 0), (1, 0), (1e-6, 0), (1e6, 0), (10, 100)]))
-    return View(
-        np.arange(count), positions * scale + shift, triangles * scale + shift, tc.Targets(targets * scale + shift)
-    )
+    seen = tc.Targets(targets * scale + shift)
+    return View(0, followers(count), positions * scale + shift, triangles * scale + shift, seen)
 
 
 def row(view, agent):
     one = slice(agent, agent + 1)
-    return View(view.agents[one], view.positions[one], view.triangles[one], view.targets)
+    return View(view.step, view.agents[one], view.positions[one], view.heard[one], view.seen)
 
 
 @pytest.mark.parametrize("motion", MOTIONS)
 @settings(max_examples=60)
 @given(view=views())
 def test_one_agent_is_a_batch_of_one(motion, view):
-    together = decide(view, constants(motion))
+    together = decided(view, motion)
     for agent in range(len(view.agents)):
-        alone = decide(row(view, agent), constants(motion))
+        alone = decided(row(view, agent), motion)
         for name in NAMES:
             np.testing.assert_array_equal(getattr(alone, name)[0], getattr(together, name)[agent], err_msg=name)
 
@@ -66,13 +88,13 @@ def test_one_agent_is_a_batch_of_one(motion, view):
 @settings(max_examples=40)
 @given(view=views())
 def test_targets_outside_the_own_triangle_are_not_looked_at(motion, view):
-    offsets, members = view.targets.members(view.triangles)
-    together = decide(view, constants(motion))
+    offsets, members = view.seen.members(view.heard)
+    together = decided(view, motion)
     for agent in range(len(view.agents)):
-        seen = view.targets.points[np.sort(members[offsets[agent] : offsets[agent + 1]])]
+        seen = view.seen.points[np.sort(members[offsets[agent] : offsets[agent + 1]])]
         if len(seen):
             own = row(view, agent)
-            alone = decide(View(own.agents, own.positions, own.triangles, tc.Targets(seen)), constants(motion))
+            alone = decided(View(0, own.agents, own.positions, own.heard, tc.Targets(seen)), motion)
             np.testing.assert_allclose(alone.goal_points[0], together.goal_points[agent], rtol=1e-12, atol=1e-300)
 
 
@@ -80,22 +102,22 @@ def test_targets_outside_the_own_triangle_are_not_looked_at(motion, view):
 @given(view=views(), resolution=st.integers(1, 9))
 def test_walk_keeps_its_margin_and_follows_the_policy(view, resolution):
     grid = tc.CellGrid(resolution)
-    decision = decide(view, constants("walk", resolution))
-    without_area = flat(view.triangles)
-    np.testing.assert_array_equal(decision.goal_cells == -1, without_area)
+    decision = decided(view, "walk", resolution)
+    without_area = flat(view.heard)
+    np.testing.assert_array_equal(decision.goal == -1, without_area)
     for agent in np.flatnonzero(without_area):
-        mean = view.triangles[agent].mean(axis=0)
+        mean = view.heard[agent].mean(axis=0)
         np.testing.assert_array_equal(decision.reach_sets[agent], [mean, mean, mean])
-        assert decision.states[agent] == decision.next_cells[agent] == -1
+        assert decision.state[agent] == decision.next[agent] == -1
     for agent in np.flatnonzero(~without_area):
-        triangle, state, reach_set = view.triangles[agent], decision.states[agent], decision.reach_sets[agent]
+        triangle, state, reach_set = view.heard[agent], decision.state[agent], decision.reach_sets[agent]
         if state == -1:
-            assert decision.next_cells[agent] == -1
+            assert decision.next[agent] == -1
             around = triangle
         else:
-            mdp = tc.LocalMDP(grid, triangle, int(decision.goal_cells[agent]))
-            assert decision.next_cells[agent] == mdp.solve().policy[state]
-            around = grid.corners(int(decision.next_cells[agent])) @ triangle
+            mdp = tc.LocalMDP(grid, triangle, int(decision.goal[agent]))
+            assert decision.next[agent] == mdp.solve().policy[state]
+            around = grid.corners(int(decision.next[agent])) @ triangle
         # Corners keep η from two edges and 1 - 2η from the third: edge-aligned, strictly inside, as large as can be.
         size = np.ptp(around, axis=0).max()
         wanted = np.full((3, 3), MARGIN) + np.eye(3) * (1 - 3 * MARGIN)
@@ -110,11 +132,11 @@ def test_state_and_goal_cell_in_exact_arithmetic():
     triangles = rng.integers(-50, 50, (200, 3, 2)).astype(float)
     triangles = triangles[~flat(triangles)]
     positions = rng.integers(-50, 50, (len(triangles), 2)).astype(float)
-    view = View(np.arange(len(triangles)), positions, triangles, tc.Targets([[1e3, 1e3]]))
+    view = View(0, followers(len(triangles)), positions, triangles, tc.Targets([[1e3, 1e3]]))
     grid = tc.CellGrid(7)
-    decision = decide(view, constants("walk", 7))
+    decision = decided(view, "walk", 7)
     checked = 0
-    for corners, position, state in zip(triangles.tolist(), positions.tolist(), decision.states, strict=True):
+    for corners, position, state in zip(triangles.tolist(), positions.tolist(), decision.state, strict=True):
         (ax, ay), (bx, by), (cx, cy) = [[Fraction(c) for c in corner] for corner in corners]
         x, y = Fraction(position[0]), Fraction(position[1])
         area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
@@ -134,9 +156,9 @@ def test_state_and_goal_cell_in_exact_arithmetic():
 def test_a_goal_on_an_edge_belongs_to_one_cell():
     triangle = np.array([[[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]]])
     for target in ([1.0, 1.0], [2.0, 0.0], [0.0, 0.0], [2.0, 2.0], [1.0, 2.0]):
-        view = View(np.array([0]), np.array([[1.0, 1.5]]), triangle, tc.Targets([target]))
-        decision = decide(view, constants("walk", 4))
-        corners = tc.CellGrid(4).corners(decision.goal_cells) @ triangle
+        view = View(0, followers(1), np.array([[1.0, 1.5]]), triangle, tc.Targets([target]))
+        decision = decided(view, "walk", 4)
+        corners = tc.CellGrid(4).corners(decision.goal) @ triangle
         inside = barycentric(np.array([target]), corners)
         assert inside.min() >= 0
         np.testing.assert_array_equal(decision.goal_points, [target])
@@ -144,10 +166,10 @@ def test_a_goal_on_an_edge_belongs_to_one_cell():
 
 def test_reach_asks_for_the_goal_point_itself():
     triangle = np.array([[[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]]] * 2)
-    view = View(np.arange(2), np.array([[1.0, 1.5], [9.0, 9.0]]), triangle, tc.Targets([[1.0, 0.5], [2.0, 0.5]]))
-    decision = decide(view, constants("reach"))
+    view = View(0, followers(2), np.array([[1.0, 1.5], [9.0, 9.0]]), triangle, tc.Targets([[1.0, 0.5], [2.0, 0.5]]))
+    decision = decided(view, "reach")
     np.testing.assert_array_equal(decision.reach_sets, np.tile([1.5, 0.5], (2, 3, 1)))
-    assert decision.states.tolist()[1] == -1
+    assert decision.state.tolist()[1] == -1
 
 
 def test_inset_of_a_batch():

@@ -1,0 +1,145 @@
+"""The decision of an agent from what it knows (paper, Section IV-B and Section VI).
+
+A *follower* knows its own position, the positions of its three in-neighbours, the targets inside the triangle that
+these form, and what it was told. From that follow its state s_i (a cell, or outside), the goal point h_i, the goal
+cell g_i that holds it, the next cell π_i*(s_i), and the setpoint c_i, the middle of the reach set P_i:
+
+    motion   agent                   next cell               reach set
+    reach    anywhere                the goal cell           the goal point itself: P_i = {h_i}
+    walk     inside its triangle     by the optimal policy   within the next cell, with margin η
+    walk     outside                 none (resolution 1)     within the triangle, around its centroid, with margin η
+    both     triangle without area   none                    the mean of the in-neighbours
+
+An *anchor* goes where it was told to go. It has no cells.
+
+``decide`` takes a batch of agents, one row each, and no row looks at another: a real agent calls it with one row, a
+simulator with all. A goal point on a cell's edge belongs to one cell, by the rule of ``CellGrid.locate``.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tricover.control.memory import Memory, rows_of
+from tricover.control.told import Told
+from tricover.control.view import View
+from tricover.geometry import OUTSIDE
+from tricover.goals import cell_points, goal_cells
+
+__all__ = ["NO_CELL", "Cells", "Decision", "cells_of", "decide"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+NO_CELL = -2
+"""The cell of agents that have none: anchors, and those who do not take part."""
+
+
+class Cells(NamedTuple):
+    """Cells of a decision, (A,) each: -1 outside the triangle or where it has no area, -2 for anchors.
+
+    Attributes:
+        state: s_i, the cell in which the agent stands.
+        goal: g_i, the cell that holds its goal point.
+        next: π*(s_i), the cell that it goes to; -1 where there is no policy to ask.
+    """
+
+    state: Ints
+    goal: Ints
+    next: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """What agents do, one row each.
+
+    Attributes:
+        goal_points: h_i, (A, 2), in metres; an anchor's place.
+        setpoints: c_i, (A, 2), the middle of the reach set.
+        cells: None for the motion ``reach``, which asks for no cell; ``cells_of`` works them out.
+    """
+
+    goal_points: Floats
+    setpoints: Floats
+    cells: Cells | None
+
+
+def decide(view: View, told: Told, memory: Memory) -> Decision:
+    """What each agent does next: a function of what it knows, was told and remembers."""
+    anchors = told.network.layer[view.agents] == 0
+    if not anchors.any():
+        return _follow(view, told)
+    if anchors.all():
+        return _go_to_place(view, told, memory)
+    return _together(view, told, memory, anchors)
+
+
+def _follow(view: View, told: Told) -> Decision:
+    goals = told.local_goal(view.agents, view.heard, view.seen)
+    if told.motion == "reach":
+        return Decision(goals, goals, None)
+    cells = _walk(view, told, goals)
+    # As ``desired_configuration`` computes them: a team at rest and its desired positions agree to the bit.
+    setpoints = cell_points(cells.next, view.heard, told.grid)
+    without_area = cells.goal == OUTSIDE
+    setpoints[without_area] = goals[without_area]
+    return Decision(goals, setpoints, cells)
+
+
+def _walk(view: View, told: Told, goals: Floats) -> Cells:
+    """One move of the optimal policy; whoever is outside its triangle has none."""
+    from tricover.mdp import next_moves  # here, as a team that only reaches need not load it
+
+    states = told.grid.holding(view.positions, view.heard)
+    wanted = goal_cells(goals, view.heard, told.grid)
+    moves = np.full(len(states), OUTSIDE, np.int64)
+    inside = np.flatnonzero(states != OUTSIDE)
+    if inside.size:
+        parts = view.heard[inside], wanted[inside], states[inside]
+        moves[inside] = next_moves(told.grid, *parts, alpha=told.alpha, beta=told.beta, gamma=told.gamma)
+    return Cells(states, wanted, moves)
+
+
+def _go_to_place(view: View, told: Told, memory: Memory) -> Decision:
+    places = np.empty((len(told.network), 2))
+    places[told.network.anchors] = told.places(view.step)
+    setpoints = places[view.agents]
+    if told.some_stay:
+        setpoints = np.where(np.isnan(setpoints), memory["place"], setpoints)
+    return Decision(setpoints, setpoints, None if told.motion == "reach" else _no_cells(len(setpoints)))
+
+
+def _no_cells(count: int) -> Cells:
+    return Cells(*np.full((3, count), NO_CELL))
+
+
+def _together(view: View, told: Told, memory: Memory, anchors: NDArray[np.bool_]) -> Decision:
+    """Anchors and followers in one batch: each kind decides its own rows."""
+    goals, setpoints = np.empty((2, len(anchors), 2))
+    cells = None if told.motion == "reach" else _no_cells(len(anchors))
+    for rows in (np.flatnonzero(anchors), np.flatnonzero(~anchors)):
+        part = decide(_rows(view, rows), told, rows_of(memory, rows))
+        goals[rows], setpoints[rows] = part.goal_points, part.setpoints
+        if cells is not None and part.cells is not None:
+            for whole, some in zip(cells, part.cells, strict=True):
+                whole[rows] = some
+    return Decision(goals, setpoints, cells)
+
+
+def _rows(view: View, rows: Ints) -> View:
+    ages = None if view.ages is None else view.ages[rows]
+    return View(view.step, view.agents[rows], view.positions[rows], view.heard[rows], view.seen, ages)
+
+
+def cells_of(view: View, told: Told, decision: Decision) -> Cells:
+    """The cells of a decision, whatever the motion."""
+    if decision.cells is not None:
+        return decision.cells
+    cells = _no_cells(len(view.agents))
+    rows = np.flatnonzero(told.network.layer[view.agents] > 0)
+    cells.state[rows] = told.grid.holding(view.positions[rows], view.heard[rows])
+    cells.goal[rows] = goal_cells(decision.goal_points[rows], view.heard[rows], told.grid)
+    cells.next[rows] = cells.goal[rows]
+    return cells

@@ -1,0 +1,106 @@
+"""What agents were told before an epoch: constants, which can be written down and given to a process.
+
+Everybody is told the same: the network, the goal rule, how to move, the settings of cells and decision process, and
+where the anchors go. From the network, each agent derives its own part.
+"""
+
+import json
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tricover.errors import FileFormatError, InputError
+from tricover.geometry import CellGrid
+from tricover.goals import GoalRule, LocalGoal, prepare
+from tricover.network import Network
+
+__all__ = ["MOTIONS", "Motion", "Told"]
+
+Floats = NDArray[np.float64]
+Motion: TypeAlias = Literal["reach", "walk"]
+MOTIONS: tuple[Motion, ...] = get_args(Motion)
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What agents were told.
+
+    Attributes:
+        network: who listens to whom.
+        paths: where the anchors go, step by step from step 0 on, (K, A, 2), in the order of ``network.anchors``. They
+            stay at the last places. NaN: the anchor stays where it stood when the epoch began.
+        goal: the goal rule, by name or the user's own.
+        motion: "reach" or "walk".
+        resolution: cells per side of a triangle, M.
+        alpha: cost per metre to the goal.
+        beta: reward at the goal; None: scaled to the triangle.
+        gamma: discount factor.
+        margin: η of the reach sets.
+    """
+
+    network: Network
+    paths: Floats
+    goal: str | GoalRule = "centroid"
+    motion: Motion = "reach"
+    resolution: int = 35
+    alpha: float = 1.0
+    beta: float | None = None
+    gamma: float = 0.95
+    margin: float = 0.05
+
+    def __post_init__(self) -> None:
+        if self.motion not in MOTIONS:
+            raise InputError(f"motion must be {' or '.join(map(repr, MOTIONS))}, not {self.motion!r}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The constants alone: what is derived from them need not travel."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    def local_goal(self) -> LocalGoal:
+        """The goal rule made ready for the network."""
+        return prepare(self.goal, self.network)
+
+    @cached_property
+    def grid(self) -> CellGrid:
+        """The cells of every communication triangle."""
+        return CellGrid(self.resolution)
+
+    @cached_property
+    def some_stay(self) -> bool:
+        """Whether an anchor is told to stay where it stood when the epoch began."""
+        return bool(np.isnan(self.paths).any())
+
+    def places(self, step: int) -> Floats:
+        """Where the anchors are sent at a step: (A, 2); NaN: where they stood when the epoch began."""
+        return np.asarray(self.paths[min(step, len(self.paths) - 1)])
+
+    def paths_from(self, positions: Floats) -> Floats:
+        """The paths (K, A, 2) of anchors that stood, with everybody, at positions (N, 2) when the epoch began."""
+        return np.where(np.isnan(self.paths), positions[self.network.anchors], self.paths)
+
+    def to_json(self) -> str:
+        """The constants as a JSON text; ``Told.from_json`` reads it back, to the bit."""
+        if callable(self.goal):
+            name = getattr(self.goal, "__name__", self.goal)
+            raise InputError(f"a goal rule that is a function ({name}) cannot be written down as JSON: pickle it")
+        plain = self.__getstate__()
+        plain["network"] = json.loads(self.network.to_json())
+        paths: NDArray[Any] = self.paths.astype(object)
+        paths[np.isnan(self.paths)] = None  # JSON knows no NaN
+        plain["paths"] = paths.tolist()
+        return json.dumps(plain, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Told":
+        """What the text of ``to_json`` says; anything else is an error."""
+        try:
+            plain = json.loads(text)
+            network = Network.from_json(json.dumps(plain.pop("network")))
+            paths = np.array(plain.pop("paths"), dtype=np.float64)
+            return cls(network, paths, **plain)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise FileFormatError(f"this is not what agents were told ({type(error).__name__}: {error})") from None

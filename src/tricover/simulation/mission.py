@@ -1,0 +1,253 @@
+"""``Mission``: a scenario resolved. Files are read, points are made, networks are built: all that a run depends on.
+
+A mission has *epochs*: a network and what the agents are told, from a step on. A new epoch begins when agents leave or
+join, and the network is repaired. Numbers never change their owner: the lost keep theirs, and those who join take the
+next ones. All arrays of a run have room for the final roster of N agents; ``present`` says who takes part. Those who
+do not take part stand, in the arrays, where they were last seen or where they will join.
+
+Anchors after a repair: one that has a given place keeps it. An agent that becomes an anchor and has none stays where
+it stands at that moment (with no places given at all, or fitted ones, everybody's place is defined anyway).
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tricover.control import Memory, Told, memory_of
+from tricover.errors import FileFormatError, InputError
+from tricover.formats import Projection
+from tricover.goals.anchors import anchor_positions
+from tricover.network import Network, build_network
+from tricover.simulation.resolve import Ground, ground_of, still_from
+from tricover.simulation.scenario import Scenario
+from tricover.simulation.sections import Join
+from tricover.simulation.state import State
+from tricover.targets import Targets
+from tricover.vehicles import Vehicle, lands
+from tricover.world import World
+
+__all__ = ["Epoch", "Mission", "as_mission", "epoch_at", "paths_of", "roster_of", "told_of"]
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+CLOSE = 0.05
+"""Metres within which a vehicle that may miss counts as at a point, unless the scenario says otherwise.
+
+Crazyflies in still air end steps of 2 s within 0.01 m of goal points up to 2 m away, in wind of 1 m/s within 0.03 m.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Epoch:
+    """A network and what agents are told, from a step on."""
+
+    start: int
+    told: Told
+
+    @property
+    def network(self) -> Network:
+        """Who listens to whom."""
+        return self.told.network
+
+    def present(self, agents: int) -> Flags:
+        """Which of so many agents take part, (N,)."""
+        present = np.zeros(agents, np.bool_)
+        present[: len(self.network)] = self.network.layer >= 0
+        return present
+
+
+@dataclass(frozen=True, eq=False)
+class Mission:
+    """A scenario resolved; read-only, and it can be pickled.
+
+    Attributes:
+        scenario: as it was given.
+        ground: the team at the start and the targets, as arrays.
+        vehicle: of the final roster.
+        epochs: in order; the first begins at step 0.
+        world: what lies between the agents and the truth.
+    """
+
+    scenario: Scenario
+    ground: Ground
+    vehicle: Vehicle
+    epochs: tuple[Epoch, ...]
+    world: World = field(default_factory=World)
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> "Mission":
+        """Resolve a scenario; what cannot be is an error that names the key."""
+        if not isinstance(scenario, Scenario):
+            raise InputError(
+                f"simulate and steps take a Scenario, not {type(scenario).__name__}: Scenario.load reads a file"
+            )
+        ground = ground_of(scenario)
+        networks = _networks(scenario, ground)
+        paths = paths_of(scenario, ground.targets, networks)
+        parts = zip(networks, paths, strict=True)
+        return cls.with_epochs(
+            scenario, [Epoch(start, told_of(scenario, one, path)) for (start, one), path in parts], ground
+        )
+
+    @classmethod
+    def with_epochs(cls, scenario: Scenario, epochs: Sequence[Epoch], ground: Ground | None = None) -> "Mission":
+        """The mission of a scenario whose epochs are known: no network is built."""
+        ground = ground or ground_of(scenario)
+        return cls(scenario, ground, scenario.vehicle.team(_agents(scenario, ground)), tuple(epochs))
+
+    @property
+    def agents(self) -> int:
+        """N, the final roster."""
+        return _agents(self.scenario, self.ground)
+
+    @property
+    def projection(self) -> Projection | None:
+        """The plane of all positions, where they are on earth."""
+        return self.ground.projection
+
+    @property
+    def targets(self) -> Targets:
+        """The targets over time."""
+        return self.ground.targets
+
+    @cached_property
+    def targets_still_from(self) -> int:
+        """The step from which on targets stand still, at the latest the last of the run."""
+        return still_from(self.targets, self.scenario.steps)
+
+    def targets_at(self, step: int) -> Targets:
+        """The targets as they are at a step."""
+        return self.targets.at(min(step, self.targets_still_from))
+
+    @cached_property
+    def exact(self) -> Flags:
+        """Which agents (N,) always land in the middle of their reach set: the middle is all they are told."""
+        return lands(self.vehicle, self.agents, "centre")
+
+    @property
+    def tolerance(self) -> float:
+        """Metres within which an agent counts as at a point: by default nothing where nobody misses."""
+        given = self.scenario.control.tolerance
+        if given is not None:
+            return given
+        return CLOSE if self.vehicle.landing == "anywhere" else 0.0
+
+    @property
+    def last_change(self) -> int:
+        """The step from which on nothing comes from outside any more: no event, no target or anchor on its way."""
+        last = self.epochs[-1]
+        return max(last.start, len(last.told.paths) - 1, self.targets_still_from)
+
+    def epoch_at(self, step: int) -> Epoch:
+        """The epoch that a step belongs to."""
+        return epoch_at(self.epochs, step)
+
+    def start(self) -> State:
+        """Everybody at rest at step 0."""
+        joining = [join.places for join in _joins(self.scenario)]
+        positions = np.concatenate([self.ground.start, *joining])
+        present = self.epoch_at(0).present(self.agents)
+        return State(0, positions, self.vehicle.initial_state(positions), present, self.memory_at(positions))
+
+    def memory_at(self, positions: Floats) -> Memory:
+        """What agents remember when an epoch begins, with everybody at positions (N, 2): all that any epoch needs."""
+        return {name: rows for epoch in self.epochs for name, rows in memory_of(epoch.told, positions).items()}
+
+    def self_contained(self) -> Scenario:
+        """The scenario with all positions in it instead of files and generators."""
+        return self.scenario.self_contained(self.ground)
+
+    def to_json(self) -> str:
+        """The mission as a JSON text, networks included: what a process on another machine has to be given."""
+        epochs = [{"start": epoch.start, "told": json.loads(epoch.told.to_json())} for epoch in self.epochs]
+        scenario = self.self_contained().to_dict()
+        return json.dumps({"scenario": scenario, "epochs": epochs}, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Mission":
+        """The mission of a text from ``to_json``: no network is built anew."""
+        try:
+            plain = json.loads(text)
+            scenario = Scenario(**plain["scenario"])
+            epochs = [Epoch(int(part["start"]), Told.from_json(json.dumps(part["told"]))) for part in plain["epochs"]]
+        except (KeyError, TypeError, ValueError) as error:
+            raise FileFormatError(f"this is not the text of a mission ({type(error).__name__}: {error})") from None
+        return cls.with_epochs(scenario, epochs)
+
+
+def as_mission(given: Scenario | Mission) -> Mission:
+    """A mission as it is, or that of a scenario."""
+    return given if isinstance(given, Mission) else Mission.of(given)
+
+
+def epoch_at(epochs: Sequence[Epoch], step: int) -> Epoch:
+    """The last of the epochs that has begun by a step."""
+    return [epoch for epoch in epochs if epoch.start <= step][-1]
+
+
+def _agents(scenario: Scenario, ground: Ground) -> int:
+    return len(ground.reference) + sum(len(join.reference) for join in scenario.events.join)
+
+
+def _joins(scenario: Scenario) -> list[Join]:
+    """Those who join, in the order in which they get their numbers."""
+    return sorted(scenario.events.join, key=lambda join: join.step)
+
+
+def _networks(scenario: Scenario, ground: Ground) -> list[tuple[int, Network]]:
+    """The networks, each with its first step; an event that cannot be is an error that names it."""
+    settings, events = scenario.network, scenario.events
+    network = build_network(ground.reference, settings.mentee, settings.core)
+    found = [(0, network)]
+    for step in sorted({leave.step for leave in events.leave} | {join.step for join in events.join}):
+        try:
+            for leave in events.leave:
+                network = network.without(leave.agents) if leave.step == step else network
+            for join in events.join:
+                network = network.with_agents(join.reference) if join.step == step else network
+        except InputError as error:
+            raise type(error)(f"events at step {step}: {error}") from None
+        found.append((step, network))
+    return found
+
+
+def roster_of(scenario: Scenario, reference: Floats) -> Floats:
+    """Reference positions of the final roster, (N, 2): those of the start, and of all who join."""
+    return np.concatenate([reference, *(join.reference for join in _joins(scenario))])
+
+
+def told_of(scenario: Scenario, network: Network, paths: Floats) -> Told:
+    """What the agents of a network are told."""
+    control = scenario.control
+    names = ("goal", "motion", "resolution", "alpha", "beta", "gamma", "margin")
+    return Told(network, paths, **{name: getattr(control, name) for name in names})
+
+
+def paths_of(scenario: Scenario, targets: Targets, networks: Sequence[tuple[int, Network]]) -> list[Floats]:
+    """Where the anchors of each network are sent, step by step from step 0 on: (K, A, 2) in the order of its anchors.
+
+    NaN: an agent that has no given place stays where it stood when it became an anchor.
+    """
+    section, last = scenario.anchors, still_from(targets, scenario.steps)
+    if section is None:
+        return [network.reference[None, network.anchors] for _, network in networks]
+    if section.fit:
+        return [anchor_positions(network, targets.at(min(start, last)), "fit")[None] for start, network in networks]
+    given = np.asarray(section.positions)[None] if section.paths is None else np.asarray(section.paths)
+    owners = networks[0][1].anchors
+    if given.shape[1] != len(owners):
+        raise InputError(
+            f"anchors: the network has {len(owners)} anchors ({len(owners) - 1} boundary agents and the core), "
+            f"but {given.shape[1]} places are given"
+        )
+    found = []
+    for _, network in networks:
+        places = np.full((len(given), len(network), 2), np.nan)
+        places[:, owners] = given
+        found.append(places[:, network.anchors])
+    return found

@@ -1,0 +1,130 @@
+"""From what a scenario says to arrays: files are read, and points made by rule are made.
+
+Nothing is kept here: the same scenario gives the same arrays. A ``Mission`` keeps them.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tricover.errors import FileFormatError, InputError
+from tricover.formats import Projection, read_points
+from tricover.simulation import generators
+from tricover.simulation.sections import Motion, TargetSettings
+from tricover.targets import Targets
+from tricover.targets.motion import Drift, Steady, Track
+from tricover.targets.motion import Path as Function
+
+if TYPE_CHECKING:
+    from tricover.simulation.scenario import Scenario
+
+__all__ = ["Ground", "formation_of", "ground_of", "still_from", "targets_of"]
+
+Floats = NDArray[np.float64]
+
+# Streams of random numbers for points made by rule: with one seed, team and targets are independent of each other.
+_FORMATION, _TARGETS = 1, 2
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """Where a scenario's team and targets are. Arrays are read-only.
+
+    Attributes:
+        reference: reference positions a_i of the team at the start, (N, 2), in metres.
+        start: where it stands at step 0, (N, 2).
+        targets: the targets over time.
+        projection: the plane of all positions, where they are on earth.
+    """
+
+    reference: Floats
+    start: Floats
+    targets: Targets
+    projection: Projection | None
+
+
+def ground_of(scenario: "Scenario") -> Ground:
+    """Team and targets of a scenario; an error names the file or the key."""
+    targets = targets_of(scenario)
+    reference, projection = formation_of(scenario, targets.projection)
+    start = scenario.formation.start
+    if start is not None and len(start) != len(reference):
+        raise InputError(f"formation.start: {len(reference)} agents need as many positions, not {len(start)}")
+    return Ground(reference, reference if start is None else start, targets, projection)
+
+
+def formation_of(scenario: "Scenario", projection: Projection | None) -> tuple[Floats, Projection | None]:
+    """Reference positions (N, 2), and the plane they are in: the given one, or that of the formation's file."""
+    section = scenario.formation
+    if section.file is not None:
+        found = read_points(section.file, projection=projection)
+        reference = _planar(found.positions, section.file)
+        projection = projection or found.projection
+    elif section.positions is not None:
+        return section.positions, projection
+    else:
+        make = {"square": generators.square, "disc": generators.disc}[str(section.generator)]
+        rng = np.random.default_rng([scenario.seed, _FORMATION])
+        reference = make(int(section.agents or 0), float(section.size or 0), rng)
+    reference.flags.writeable = False
+    return reference, projection
+
+
+def targets_of(scenario: "Scenario") -> Targets:
+    """The targets over time."""
+    section = scenario.targets
+    plane = None if scenario.origin is None else Projection(*map(float, scenario.origin))
+    if section.file is not None:
+        found = Targets.from_file(section.file, projection=plane, density=section.density)
+    elif section.positions is not None:
+        found = Targets(section.positions, projection=plane)
+    else:
+        found = Targets(_made_by_rule(section, scenario.seed))
+    return Targets(
+        found.points,
+        found.weights if section.weights is None else section.weights,
+        active=section.active,
+        ids=found.ids,
+        projection=found.projection or plane,
+        motion=found.motion if section.motion is None else _motion(section.motion, found.points),
+    )
+
+
+def _made_by_rule(section: TargetSettings, seed: int) -> Floats:
+    rng, count = np.random.default_rng([seed, _TARGETS]), int(section.count or 0)
+    if section.generator == "polygon":
+        return generators.polygon(count, np.asarray(section.corners), rng)
+    return generators.clusters(count, np.asarray(section.centres), float(section.spread or 0), rng)
+
+
+def still_from(targets: Targets, steps: int) -> int:
+    """The step from which on targets stand still, at the latest the last of ``steps``."""
+    active, motion = targets.active, targets.motion
+    last = 0 if active is None else int(active[active <= steps].max(initial=0))
+    if isinstance(motion, Track):
+        last = max(last, len(motion.positions) - 1)
+    elif isinstance(motion, Steady) and motion.until is not None:
+        last = max(last, motion.until)
+    elif motion is not None:
+        last = steps
+    return min(last, steps)
+
+
+def _planar(positions: Floats, path: Path) -> Floats:
+    if positions.shape[1] != 2:
+        raise FileFormatError(f"{path}: a run needs positions with two coordinates, not {positions.shape[1]}")
+    return positions
+
+
+def _motion(motion: Motion | Drift | Function, start: Floats) -> Track | Steady | Drift | Function:
+    """A motion section as a motion of targets that start at (D, 2)."""
+    if not isinstance(motion, Motion):
+        return motion
+    if motion.paths is None:
+        return Steady(start, np.asarray(motion.velocity), motion.until)
+    if motion.paths.shape[1] != len(start):
+        raise InputError(f"targets.motion.paths: {len(start)} targets need as many paths, not {motion.paths.shape[1]}")
+    return Track(motion.paths)

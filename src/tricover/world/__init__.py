@@ -1,0 +1,23 @@
+"""What lies between the agents and the truth: what is heard, what is seen, and where it is safe to land.
+
+Only the simulator knows the truth. An agent learns of it through a ``World``: a *channel* for messages, a *sensor* for
+targets and for agents near by, and *clearance* for landings. The perfect ones are the default: every message arrives at
+once, every target is seen, every landing is safe.
+"""
+
+from dataclasses import dataclass, field
+
+from tricover.world.channel import Channel, Heard, PerfectChannel
+from tricover.world.clearance import AllClear, Clearance
+from tricover.world.sensing import PerfectSensor, Sensor
+
+__all__ = ["AllClear", "Channel", "Clearance", "Heard", "PerfectChannel", "PerfectSensor", "Sensor", "World"]
+
+
+@dataclass(frozen=True)
+class World:
+    """How agents learn of the truth, and what keeps them from landing where they decide to."""
+
+    channel: Channel = field(default_factory=PerfectChannel)
+    sensor: Sensor = field(default_factory=PerfectSensor)
+    clearance: Clearance = field(default_factory=AllClear)

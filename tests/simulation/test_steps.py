@@ -1,0 +1,232 @@
+"""The loop itself, step by step: what it gives, what it leaves behind, and what is kept when it fails."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import tricover as tc
+from tests.simulation.teams import scenario, team
+from tricover.simulation import Mission
+from tricover.simulation.record import ARRAYS
+from tricover.vehicles import LANDINGS, Mixed
+from tricover.vehicles.anywhere import Anywhere
+
+WALK = {"motion": "walk", "resolution": 8}
+
+
+def test_a_loop_that_is_stopped_leaves_nothing_behind(tmp_path):
+    given = scenario(0, agents=30, control=WALK, vehicle="anywhere")
+    whole, before = tc.simulate(given), threading.active_count()
+    loop = tc.steps(given)
+    taken = [next(loop) for _ in range(4)]
+    loop.close()
+    assert [step.step for step in taken] == [0, 1, 2, 3]
+    assert threading.active_count() <= before + 1  # the threads of the pool stay for the next time
+    assert not list(tmp_path.iterdir())
+    for step in tc.steps(given, taken[-1].state):
+        np.testing.assert_array_equal(step.positions, whole.positions[step.step])
+    assert step.step == whole.steps
+
+
+def test_the_first_step_is_the_start():
+    reference, targets = team(3, agents=20)
+    given = tc.Scenario(formation={"positions": reference, "start": reference + 0.01}, targets=targets)
+    first = next(tc.steps(given))
+    assert (first.step, first.transition) == (0, None)
+    np.testing.assert_array_equal(first.positions, reference + 0.01)
+    assert first.present.all()
+    none = list(tc.steps(given.replace(steps=0)))
+    assert [step.step for step in none] == [0]
+
+
+def test_steps_know_how_far_the_team_is():
+    given = scenario(0, agents=30)
+    seen = []
+    run = tc.simulate(given, progress=seen.append)
+    steps = list(tc.steps(given))[1:]
+    assert [(now.step, now.layers, now.depth, now.largest_error) for now in seen] == [
+        (step.step, step.layers, step.depth, step.largest_error) for step in steps
+    ]
+    assert steps[-1].layers == run.network.depth + 1
+    assert steps[-1].largest_error == 0.0
+
+
+class OtherError(Exception):
+    """Anything but an error of ours."""
+
+
+def fails_at(step, error):
+    """A rule of a user's that fails in a step."""
+    calls = []
+
+    def rule(network):
+        def local_goal(agents, triangles, targets):
+            calls.append(1)
+            if len(calls) > step:
+                raise error
+            return triangles.mean(axis=1)
+
+        return local_goal
+
+    return rule
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("in the user's rule"), OtherError("else"), SystemExit(3)])
+def test_a_step_that_fails_hands_over_the_steps_before(error):
+    reference, targets = team(0, agents=30)
+    whole = tc.simulate(
+        tc.Scenario(reference=reference, targets=targets, control={**WALK, "goal": fails_at(99, error)})
+    )
+    assert whole.steps > 5
+    given = tc.Scenario(reference=reference, targets=targets, control={**WALK, "goal": fails_at(5, error)})
+    with pytest.raises(type(error)) as caught:
+        tc.simulate(given)
+    assert caught.value is error
+    assert caught.value.run.steps == 5
+    assert caught.value.run.interrupted
+    np.testing.assert_array_equal(caught.value.run.positions, whole.positions[:6])
+    assert "5 steps" in caught.value.__notes__[-1]
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("in the vehicle"), OtherError("else"), SystemExit(3)])
+def test_a_step_that_fails_keeps_the_steps_before_in_the_store(tmp_path, monkeypatch, error):
+    given = scenario(0, agents=20, control=WALK, vehicle="anywhere", steps=30)
+    whole = tc.simulate(given)
+    drive, calls = Anywhere.drive, iter(range(100))
+
+    def fails(self, *arguments):
+        if next(calls) == 5:
+            raise error
+        return drive(self, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Anywhere, "drive", fails)
+        with pytest.raises(type(error)):
+            tc.simulate(given, tmp_path / "run.zarr")
+    np.testing.assert_array_equal(tc.Run.open(tmp_path / "run.zarr").positions, whole.positions[:6])
+    again = tc.simulate(given, tmp_path / "run.zarr", resume=True)
+    for name in ARRAYS:
+        np.testing.assert_array_equal(again.read(name), whole.read(name))
+
+
+def given_places(seed, **settings):
+    """Anchors with places of their own; one of them is lost, so that another takes over, and has none."""
+    reference, targets = team(seed, agents=30)
+    network = tc.build_network(reference)
+    events = {"leave": [{"step": 4, "agents": [int(network.boundary[0])]}, {"step": 9, "agents": [network.core]}]}
+    return tc.Scenario(
+        reference=reference,
+        targets=targets,
+        anchors=reference[network.anchors] * 1.1,
+        events=events,
+        steps=30,
+        stop_when_settled=False,
+        **settings,
+    )
+
+
+@pytest.mark.parametrize("vehicle", ["exact", "double-integrator"])
+def test_an_anchor_without_a_place_remembers_where_it_became_one(tmp_path, vehicle):
+    given = given_places(0, vehicle=vehicle, control=WALK)
+    run = tc.simulate(given)
+    assert list(run.mission.start().memory) == ["place"]
+    for epoch in run.epochs[1:]:
+        own = np.isnan(epoch.told.paths[0]).any(axis=1)
+        assert own.any()
+        agents = epoch.network.anchors[own]
+        stop = min((other.start for other in run.epochs if other.start > epoch.start), default=run.steps + 1)
+        stood = run.positions[epoch.start, agents]
+        away = np.linalg.norm(run.positions[epoch.start : stop, agents] - stood, axis=2)
+        assert away.max() <= (0.0 if vehicle == "exact" else 0.05)
+
+    def stop_at(step):
+        def progress(now):
+            if now.step == step:
+                raise KeyboardInterrupt
+
+        return progress
+
+    whole = tc.simulate(given, tmp_path / "whole.zarr")
+    for step in (2, 4, 6, 9, 10, 17):
+        part = tc.simulate(given, tmp_path / "run.zarr", resume=True, progress=stop_at(step))
+        assert (part.interrupted, part.steps) == (True, step)
+    resumed = tc.simulate(given, tmp_path / "run.zarr", resume=True)
+    for name in ARRAYS:
+        np.testing.assert_array_equal(resumed.read(name), whole.read(name))
+        np.testing.assert_array_equal(resumed.read(name), run.read(name))
+
+
+class Sleepwalker:
+    """A vehicle of a user's own: it goes half of the way."""
+
+    kind = "sleepwalker"
+    landing = "anywhere"
+    state_size = 2
+
+    def initial_state(self, positions):
+        return np.array(positions, float)
+
+    def output(self, states):
+        return states.copy()
+
+    def drive(self, states, reach_sets, duration, draws):
+        return states + (reach_sets.mean(axis=1) - states) / 2
+
+
+@pytest.mark.parametrize("given", [Sleepwalker(), {"kind": Sleepwalker(), "duration": 2.0}])
+def test_a_vehicle_of_the_users_own_is_as_welcome_as_a_rule(given, tmp_path):
+    made = scenario(0, agents=20, vehicle=given, steps=40)
+    run = tc.simulate(made)
+    anchors = run.network.anchors
+    legs = np.diff(run.positions[:, run.network.followers], axis=0)
+    assert run.summary()["vehicle"] == "sleepwalker"
+    assert run.converged
+    np.testing.assert_array_equal(run.positions[-1, anchors], run.positions[0, anchors])
+    assert (np.linalg.norm(legs[-1], axis=1) < np.linalg.norm(legs[0], axis=1).max()).all()
+    assert made.replace(seed=3).vehicle.kind is made.vehicle.kind
+    with pytest.raises(tc.TricoverError, match=r"a vehicle of your own \(Sleepwalker\) cannot be written down"):
+        made.save(tmp_path / "own.toml")
+    with pytest.raises(tc.TricoverError, match="cannot be written down"):
+        tc.simulate(made, tmp_path / "run.zarr")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_vehicle_of_ones_own_beside_others():
+    mixed = Mixed((tc.vehicle("exact"), Sleepwalker()), (0,) * 10 + (1,) * 10)
+    made = scenario(0, agents=20, vehicle=mixed, steps=10)
+    assert made.vehicle.team(20) == mixed
+    run = tc.simulate(made)
+    assert run.mission.exact.tolist() == [True] * 10 + [False] * 10
+    assert run.mission.vehicle.landing == "anywhere"
+
+
+class HasNoLanding:
+    kind, state_size = "odd", 2
+    initial_state = output = drive = None
+
+
+class LandsOddly(HasNoLanding):
+    landing = "softly"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (3, "int is no vehicle: it has no kind, landing, state_size, initial_state, output and drive"),
+        (HasNoLanding(), "HasNoLanding is no vehicle: it has no landing"),
+        (LandsOddly(), "landing must be 'centre', 'inside', 'anywhere', not 'softly'"),
+        ({"kind": Sleepwalker(), "max_speed": 3}, "max_speed: a vehicle of your own holds its settings itself"),
+    ],
+)
+def test_what_is_no_vehicle_is_named(given, message):
+    with pytest.raises(tc.TricoverError, match=message):
+        scenario(0, agents=20, vehicle=given)
+    assert LANDINGS == ("centre", "inside", "anywhere")
+
+
+def test_how_vehicles_land_decides_what_counts_as_at_a_place():
+    for vehicle, tolerance in (("exact", 0.0), ("anywhere", 0.0), ("unicycle", 0.05), ("quadrotor", 0.05)):
+        mission = Mission.of(scenario(0, agents=20, vehicle=vehicle))
+        assert mission.tolerance == tolerance
+    assert Mission.of(scenario(0, agents=20, vehicle="unicycle", control={"tolerance": 0.2})).tolerance == 0.2

@@ -1,0 +1,101 @@
+"""The perfect world tells agents the truth; another world is another run, decided by the same agents."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+import tricover as tc
+from tests.simulation.teams import scenario, team
+from tricover.control import points_as_sets
+from tricover.errors import InputError
+from tricover.goals import cell_points, goal_cells, prepare
+from tricover.simulation import Mission
+from tricover.simulation.deciding import decide_all, view_of
+from tricover.world import AllClear, Heard, PerfectChannel, PerfectSensor, World
+
+
+def test_everybody_hears_where_its_in_neighbours_are_now():
+    reference, targets = team(3, agents=40)
+    network = tc.build_network(reference)
+    heard, ages = PerfectChannel().hear(7, reference, network.in_neighbors)
+    assert ages is None
+    assert np.isnan(heard[network.anchors]).all()
+    for agent in network.followers:
+        for k, sender in enumerate(network.in_neighbors[agent]):
+            assert heard[agent, k].tolist() == reference[sender].tolist()
+    seen = tc.Targets(targets)
+    assert PerfectSensor().see(seen, network.followers, reference) is seen
+
+
+@pytest.mark.parametrize("within", [0.05, 0.3, 5.0])
+def test_who_is_near_is_who_is_near(within):
+    positions = np.random.default_rng(4).random((60, 2))
+    agents = np.array([3, 59, 17, 3])
+    near = PerfectSensor().near(agents, positions, within)
+    for row, agent in enumerate(agents):
+        close = [
+            positions[other].tolist()
+            for other in range(60)
+            if other != agent and np.hypot(*(positions[other] - positions[agent])) <= within
+        ]
+        assert near.positions[near.offsets[row] : near.offsets[row + 1]].tolist() == close
+    with pytest.raises(InputError, match="positive number of metres"):
+        PerfectSensor().near(agents, positions, 0.0)
+
+
+def test_what_is_clear_is_what_was_asked_for():
+    sets = np.random.default_rng(0).random((5, 3, 2))
+    np.testing.assert_array_equal(AllClear().clear(np.zeros((5, 2)), sets), sets)
+
+
+@dataclass(frozen=True)
+class FirstMessageOnly:
+    """A channel that went silent after step 0."""
+
+    first: tuple
+    immediate = False
+
+    def hear(self, step, positions, senders):
+        heard = np.array(self.first)[senders]
+        return Heard(heard, np.full(senders.shape, step))
+
+
+@pytest.mark.parametrize("motion", ["reach", "walk"])
+def test_agents_act_on_what_they_heard_whatever_the_truth_is(motion):
+    given = scenario(
+        0, agents=40, network={"mentee": "balanced"}, control={"motion": motion, "resolution": 9}, steps=40
+    )
+    mission = Mission.of(given)
+    start = mission.start().positions
+    silent = replace(mission, world=World(channel=FirstMessageOnly(tuple(map(tuple, start)))))
+    network, end = mission.epochs[0].network, list(tc.steps(silent))[-1]
+    followers = network.followers
+    # Who hears the start for ever goes where it sees its targets from there, and stays.
+    corners = start[network.in_neighbors[followers]]
+    wanted = prepare("centroid", network)(followers, corners, mission.targets_at(0))
+    if motion == "walk":
+        grid = tc.CellGrid(given.control.resolution)
+        wanted = cell_points(goal_cells(wanted, corners, grid), corners, grid)
+    np.testing.assert_array_equal(end.positions[followers], wanted)
+    assert not np.array_equal(end.positions, tc.simulate(given).positions[-1])
+    view = view_of(silent, end.state, followers)
+    assert (view.ages == end.step).all()
+
+
+@dataclass(frozen=True)
+class NobodyMoves:
+    """No landing is safe but where one stands."""
+
+    always = False
+
+    def clear(self, positions, reach_sets):
+        return points_as_sets(positions)
+
+
+def test_clearance_has_the_last_word():
+    given = scenario(0, agents=30, steps=6)
+    mission = replace(Mission.of(given), world=World(clearance=NobodyMoves()))
+    steps = list(tc.steps(mission))
+    np.testing.assert_array_equal(steps[-1].positions, steps[0].positions)
+    assert not np.array_equal(decide_all(mission, steps[0].state).decision.setpoints, steps[0].positions)
