@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tricover as tc
-from tricover.control import MOTIONS, Told, View, cells_of, decide, inset, reach_sets
+from tricover.control import MOTIONS, Told, View, cells_of, decide, inset, reach_sets_of
 from tricover.geometry import barycentric, flat
 
 MARGIN = 0.05
@@ -35,7 +35,7 @@ def decided(view, motion, resolution=6):
     """Everything that follows from a view, by name."""
     given = told(motion, resolution)
     decision = decide(view, given, {})
-    sets = reach_sets(view, given, decision)
+    sets = reach_sets_of(view, given, decision)
     cells = cells_of(view, given, decision)
     return SimpleNamespace(**vars(decision) | {"cells": None}, **cells._asdict(), reach_sets=sets)
 

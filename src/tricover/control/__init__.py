@@ -9,7 +9,7 @@ A simulator calls these with all agents, a process on a drone with one: the func
 from tricover.control.arrival import distances
 from tricover.control.decision import NO_CELL, Cells, Decision, cells_of, decide
 from tricover.control.memory import Memory, learn, memory_of, rows_of
-from tricover.control.reach_sets import inset, points_as_sets, reach_sets
+from tricover.control.reach_sets import inset, points_as_sets, reach_sets_of
 from tricover.control.told import MOTIONS, Motion, Told
 from tricover.control.view import Near, View
 
@@ -30,6 +30,6 @@ __all__ = [
     "learn",
     "memory_of",
     "points_as_sets",
-    "reach_sets",
+    "reach_sets_of",
     "rows_of",
 ]

@@ -22,12 +22,12 @@ from tricover.control.told import Told
 from tricover.control.view import View
 from tricover.geometry import OUTSIDE, CellGrid, combine
 
-__all__ = ["inset", "points_as_sets", "reach_sets"]
+__all__ = ["inset", "points_as_sets", "reach_sets_of"]
 
 Floats = NDArray[np.float64]
 
 
-def reach_sets(view: View, told: Told, decision: Decision) -> Floats:
+def reach_sets_of(view: View, told: Told, decision: Decision) -> Floats:
     """P_i (A, 3, 2): the sets in which agents are to land, by their decisions."""
     sets = points_as_sets(decision.setpoints)
     if decision.cells is None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.control import NO_CELL, Cells, Decision, View, cells_of, decide, distances, points_as_sets, reach_sets
+from tricover.control import NO_CELL, Cells, Decision, View, cells_of, decide, distances, points_as_sets, reach_sets_of
 from tricover.control.memory import rows_of
 from tricover.control.told import Told
 from tricover.simulation import _kernels
@@ -65,7 +65,7 @@ class Decisions:
             for everybody, some in zip(all_of.cells, cells_of(view, told, decision), strict=True):
                 everybody[agents] = some
         if self.reach_sets is not None:
-            sets = reach_sets(view, told, decision)
+            sets = reach_sets_of(view, told, decision)
             # Who lands in the middle to the bit is told the middle alone.
             centred = np.flatnonzero(mission.exact[agents])
             sets[centred] = points_as_sets(decision.setpoints[centred])

@@ -38,7 +38,8 @@ Flags = NDArray[np.bool_]
 CLOSE = 0.05
 """Metres within which a vehicle that may miss counts as at a point, unless the scenario says otherwise.
 
-Crazyflies in still air end steps of 2 s within 0.01 m of goal points up to 2 m away, in wind of 1 m/s within 0.03 m.
+Three times what crazyflies keep: after four steps of 2 s at a goal point up to 2.8 m away, the worst of 200 was within
+0.010 m of it in still air, and within 0.016 m in wind of 2 m/s with gusts of 0.5 m/s.
 """
 
 

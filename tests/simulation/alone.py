@@ -1,0 +1,41 @@
+"""An agent on its own: a process that was given a mission as text, and then nothing but views.
+
+Reads from its standard input, writes what it decides to its standard output; the tests compare it with the team's run.
+"""
+
+import json
+import sys
+
+import numpy as np
+
+import tricover as tc
+from tricover.control import View, cells_of, decide
+from tricover.simulation import Mission
+
+
+def seen_by(points, weights, triangle):
+    """The targets that the agent sees, which may be none."""
+    if points:
+        return tc.Targets(points, weights)
+    return tc.Targets([[1e9, 1e9]]).within(triangle)
+
+
+def main():
+    missions = {}
+    for line in sys.stdin:
+        asked = json.loads(line)
+        if "mission" in asked:
+            missions[asked["name"]] = Mission.from_json(asked["mission"])
+            continue
+        told = missions[asked["name"]].epoch_at(asked["step"]).told
+        heard = np.array([asked["heard"]])
+        seen = seen_by(asked["points"], asked["weights"], heard[0])
+        view = View(asked["step"], np.array([asked["agent"]]), np.array([asked["position"]]), heard, seen)
+        memory = {name: np.array([row]) for name, row in asked["memory"].items()}
+        decision = decide(view, told, memory)
+        cells = [int(cell[0]) for cell in cells_of(view, told, decision)]
+        print(json.dumps({"cells": cells, "setpoint": decision.setpoints[0].tolist()}))
+
+
+if __name__ == "__main__":
+    main()
