@@ -34,7 +34,8 @@ def main():
         memory = {name: np.array([row]) for name, row in asked["memory"].items()}
         decision = decide(view, told, memory)
         cells = [int(cell[0]) for cell in cells_of(view, told, decision)]
-        print(json.dumps({"cells": cells, "setpoint": decision.setpoints[0].tolist()}))
+        answer = {"cells": cells, "setpoint": decision.setpoints[0].tolist()}
+        sys.stdout.write(json.dumps(answer) + "\n")
 
 
 if __name__ == "__main__":
