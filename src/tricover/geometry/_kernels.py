@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.compiled import kernel
+from tricover.compiled import kernel, typed
 from tricover.geometry._predicates import orient2d, orient3d
 
 __all__ = ["Fan", "extremes", "find_cones", "flat_cells", "keep_inside", "monotone_chain", "strictly_inside"]
@@ -13,6 +13,8 @@ __all__ = ["Fan", "extremes", "find_cones", "flat_cells", "keep_inside", "monoto
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Flags = NDArray[np.bool_]
+
+_FIRST = typed(0)  # barycentric coordinate
 
 
 class Fan(NamedTuple):
@@ -102,7 +104,7 @@ def flat_cells(points: Floats, facets: Ints, apex: int) -> Flags:
     """Which facets have the apex on their own line or plane."""
     is_flat = np.empty(len(facets), np.bool_)
     for f in range(len(facets)):
-        is_flat[f] = _weight_sign(points, facets[f], apex, 0, facets[f, 0]) == 0.0
+        is_flat[f] = _weight_sign(points, facets[f], apex, _FIRST, facets[f, 0]) == 0.0
     return is_flat
 
 
@@ -111,7 +113,7 @@ def keep_inside(points: Floats, facets: Ints, agents: NDArray[np.int64], inside:
     """Clear the flag of every agent that lies beyond one of the facets."""
     for position in range(len(agents)):
         for f in range(len(facets)):
-            if _weight_sign(points, facets[f], agents[position], 0, facets[f, 0]) < 0.0:
+            if _weight_sign(points, facets[f], agents[position], _FIRST, facets[f, 0]) < 0.0:
                 inside[position] = False
                 break
 
@@ -155,12 +157,12 @@ def find_cones(points: Floats, fan: Fan, agents: NDArray[np.int64], start: int, 
         while f < 0 or is_flat[f]:
             f += 1
         # The walk: beyond the ridge that lacks corner k, all over again; with no such ridge, here it is.
-        zeros, k = 0, 0
+        zeros, k = 0, _FIRST
         while k < n:
             sign = _weight_sign(points, facets[f], apex, k, i)
             if sign < 0.0:
                 f = across[f, k]
-                zeros, k = 0, 0
+                zeros, k = 0, _FIRST
             else:
                 if sign == 0.0:
                     zeros += 1

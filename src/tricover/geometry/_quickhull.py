@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.compiled import kernel
+from tricover.compiled import kernel, typed
 from tricover.geometry._predicates import orient3d
 
 __all__ = ["quickhull"]
@@ -22,6 +22,7 @@ __all__ = ["quickhull"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
+_FIRST = typed(0)  # facet
 _REMOVED = -2  # in place of the first point outside a facet; -1 stands for none
 
 
@@ -154,9 +155,9 @@ def quickhull(points: Floats, first: Ints) -> Ints:
     surface = _Surface(facets, across, heads, marks)
     following, begins = np.full(len(points), -1, np.int32), np.empty(len(points), np.int32)
     _tetrahedron(points, first, surface)
+    count, start, mark = len(first), _FIRST, 0
     for i in range(len(points)):
-        _hand_to(points, surface, following, i, 0, 4)
-    count, start, mark = 4, 0, 0
+        _hand_to(points, surface, following, i, start, count)
     # Facets in the order in which they were made; new ones come at the end, so their turn comes too.
     while start < count:
         head = surface.heads[start, 0]

@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.compiled import kernel
+from tricover.compiled import kernel, typed
 from tricover.mdp._kernels import TIE, Floats, Ints, Places, choose
 
+_START = typed(0)  # of what is due
 FRONT = 6  # levels by which a sweep reaches farther out than the one before
 GOOD_SHARE = 0.2  # shares are not brought up to date while each lift is at most this part of the one before
 
@@ -261,7 +262,7 @@ def new_values(model: Model, schedule: Schedule, values: Floats) -> Values:
             share[order[place]] = gamma**level
         for place in range(due_ends[level - 1] if level > 0 else 0, due_ends[level]):
             part[due[place]] = gamma**level
-    refresh(measures, due, 0, due_ends[min(1, levels - 1)], values, means)
+    refresh(measures, due, _START, due_ends[min(1, levels - 1)], values, means)
     return Values(values, share, means, part)
 
 

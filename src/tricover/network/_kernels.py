@@ -292,10 +292,10 @@ def _mentee(axes: Axes, rule: int, members: Members, span: _Span, corners: Float
     if second > least + slack:
         return best
     # Otherwise an exact comparison of all that rounding could have made the best.
-    best = -1
+    best = stop  # none yet
     for i in range(start, stop):
         if scores[i] <= least + slack and ids[i] >= 0:
-            if best < 0:
+            if best == stop:
                 best = i
             elif rule == 0:
                 best = i if fermat.compare(axes, places, start, stop, i, best, corners) < 0.0 else best

@@ -215,11 +215,10 @@ def _scratch(index: Rows) -> Any:
 
 
 @kernel
-def _between(prefix: Floats, term: int, inner: int, outer: int) -> float:
-    """A sum from one block's start to another's."""
-    a, b = outer // BLOCK, inner // BLOCK
-    difference, lost = two_sum(prefix[a, term, 0], -prefix[b, term, 0])
-    return float(difference + (lost + (prefix[a, term, 1] - prefix[b, term, 1])))
+def _difference(after: Floats, before: Floats) -> float:
+    """Of two sums, each a high and a low part."""
+    difference, lost = two_sum(after[0], -before[0])
+    return float(difference + (lost + (after[1] - before[1])))
 
 
 @kernel
@@ -242,9 +241,10 @@ def sum_inside(chosen: Chosen, index: Rows, masses: Weighted, out: Sums) -> None
         for block in range(blocks):
             inner, outer = surely[block, 0], surely[block, 1]
             number += outer - inner
-            sum_x += _between(prefix, 0, inner, outer)
-            sum_y += _between(prefix, 1, inner, outer)
-            sum_w += _between(prefix, 2, inner, outer)
+            after, before = prefix[outer // BLOCK], prefix[inner // BLOCK]
+            sum_x += _difference(after[0], before[0])
+            sum_y += _difference(after[1], before[1])
+            sum_w += _difference(after[2], before[2])
         # Near the outline: target by target.
         near = _near(corners, edges, doubt, points, perhaps, pieces, scratch)
         for k in range(near):
