@@ -78,12 +78,15 @@ def _tetrahedron(points: Floats, first: Ints, surface: _Surface) -> None:
 
 
 @kernel
-def _hand_to(points: Floats, surface: _Surface, following: Ints, i: int, start: int, stop: int) -> None:
-    """Put point i on the list of the first facet from start to stop that it is outside of, if any."""
+def _hand_to(points: Floats, facets: Ints, heads: Ints, following: Ints, i: int, start: int, stop: int) -> None:
+    """Put point i on the list of the first facet from start to stop that it is outside of, if any.
+
+    Takes plain arrays: it is called for each point of each cone.
+    """
     for f in range(start, stop):
-        if _side(points, surface.facets[f], i) < 0.0:
-            following[i] = surface.heads[f, 0]
-            surface.heads[f, 0] = i
+        if _side(points, facets[f], i) < 0.0:
+            following[i] = heads[f, 0]
+            heads[f, 0] = i
             return
 
 
@@ -157,33 +160,34 @@ def quickhull(points: Floats, first: Ints) -> Ints:
     _tetrahedron(points, first, surface)
     count, start, mark = len(first), _FIRST, 0
     for i in range(len(points)):
-        _hand_to(points, surface, following, i, start, count)
+        _hand_to(points, facets, heads, following, i, start, count)
     # Facets in the order in which they were made; new ones come at the end, so their turn comes too.
     while start < count:
-        head = surface.heads[start, 0]
+        head = heads[start, 0]
         if head < 0:
             start += 1
             continue
         mark += 1
-        apex = _farthest(points, surface.facets[start], head, following)
+        apex = _farthest(points, facets[start], head, following)
         seen = np.empty(count, np.int32)
         seen = seen[: _mark_seen(points, surface, mark, start, apex, seen)]
         # A disc of triangles has at most two more edges around it.
         surface = _with_room(surface, count + len(seen) + 2)
+        facets, _, heads, _ = surface
         old = count
         count = _join_horizon(surface, mark, seen, apex, begins, count)
         # Points of the removed facets go to the new ones, or are inside now.
         for gone in seen:
-            i = surface.heads[gone, 0]
-            surface.heads[gone, 0] = _REMOVED
+            i = heads[gone, 0]
+            heads[gone, 0] = _REMOVED
             while i >= 0:
                 after = following[i]
                 if i != apex:
-                    _hand_to(points, surface, following, i, old, count)
+                    _hand_to(points, facets, heads, following, i, old, count)
                 i = after
-    facets, kept = surface.facets, 0
+    kept = 0
     for f in range(count):
-        if surface.heads[f, 0] != _REMOVED:
+        if heads[f, 0] != _REMOVED:
             for corner in range(3):
                 facets[kept, corner] = facets[f, corner]
             kept += 1

@@ -111,9 +111,11 @@ def stage_costs(measures: Measures, levels: Ints, costs: Floats, bonuses: Floats
 
 
 @kernel
-def expected(measures: Measures, row: int, values: Floats) -> float:
-    """Mean of ``values`` under a base measure."""
-    indptr, indices, chances, _ = measures
+def expected(indptr: Places, indices: Places, chances: Floats, row: int, values: Floats) -> float:
+    """Mean of ``values`` under a base measure.
+
+    This and ``refresh`` take plain arrays: they are called often, and a tuple of arrays takes time to unpack.
+    """
     total = 0.0
     for place in range(indptr[row], indptr[row + 1]):
         total += chances[place] * values[indices[place]]
@@ -126,13 +128,13 @@ def improve(model: Model, values: Floats, actions: Ints, keep: bool) -> tuple[in
 
     Returns how many actions changed, the largest Bellman residual, and the largest relative to 1 + |value|.
     """
-    measures, stage, gamma = model
-    pick, count = measures.pick, len(measures.indptr) - 1
+    (indptr, indices, chances, pick), stage, gamma = model
+    count = len(indptr) - 1
     changed, worst, relative = 0, 0.0, 0.0
     # All means first: up to four actions share one. The last entry stands for actions that there are not.
     means = np.zeros(count + 1)
     for measure in range(count):
-        means[measure] = expected(measures, measure, values)
+        means[measure] = expected(indptr, indices, chances, measure, values)
     q = np.empty(4)
     for cell in range(len(actions)):
         for action in range(4):
@@ -148,26 +150,28 @@ def improve(model: Model, values: Floats, actions: Ints, keep: bool) -> tuple[in
 
 
 @kernel
-def refresh(measures: Measures, due: Places, begin: int, end: int, values: Floats, means: Floats) -> None:
+def refresh(
+    indptr: Places, indices: Places, chances: Floats, due: Places, begin: int, end: int, values: Floats, means: Floats
+) -> None:
     """Means of values under the base measures that are due, from place ``begin`` to ``end``."""
     for place in range(begin, end):
         measure = due[place]
-        means[measure] = expected(measures, measure, values)
+        means[measure] = expected(indptr, indices, chances, measure, values)
 
 
 @kernel
 def lift(model: Model, goal: int, state: Values) -> float:
     """Solve the goal's equation: move all values by their share of what the goal's lacks. Returns the relative move."""
-    measures, stage, gamma = model
+    (indptr, indices, chances, pick), stage, gamma = model
     values, share, means, part = state
     lack, best = 0.0, np.inf
     # The goal's best action, from means as they are now, and how far its equation is from holding.
     for action in range(4):
-        row = measures.pick[goal, action]
-        if row == len(measures.indptr) - 1:
+        row = pick[goal, action]
+        if row == len(indptr) - 1:
             continue
-        means[row] = expected(measures, row, values)
-        part[row] = expected(measures, row, share)
+        means[row] = expected(indptr, indices, chances, row, values)
+        part[row] = expected(indptr, indices, chances, row, share)
         q = stage[goal, action] + gamma * means[row]
         if q < best:
             best, lack = q, (q - values[goal]) / (1 - gamma * part[row])
@@ -216,8 +220,7 @@ def value_sweep(
 
     Each base measure's mean is taken once a sweep, after the level it belongs to.
     """
-    measures, _, gamma = model
-    pick = measures.pick
+    (indptr, indices, chances, pick), _, gamma = model
     order, ends, due, due_ends = schedule
     values, share, means, part = state
     first, last, pinned, learn = window
@@ -242,9 +245,9 @@ def value_sweep(
         settled_levels[level] = settled
         # What the next level looks at.
         begin, end = due_ends[level - 1] if level > 0 else 0, due_ends[level]
-        refresh(measures, due, begin, end, values, means)
+        refresh(indptr, indices, chances, due, begin, end, values, means)
         if learn:
-            refresh(measures, due, begin, end, share, part)
+            refresh(indptr, indices, chances, due, begin, end, share, part)
 
 
 @kernel
@@ -253,16 +256,16 @@ def new_values(model: Model, schedule: Schedule, values: Floats) -> Values:
 
     Other means are infinite: moves beyond the window of levels do not count until it gets there.
     """
-    measures, _, gamma = model
+    (indptr, indices, chances, _), _, gamma = model
     order, ends, due, due_ends = schedule
-    count, levels = len(measures.indptr) - 1, len(ends)
+    count, levels = len(indptr) - 1, len(ends)
     share, means, part = np.empty(len(values)), np.full(count + 1, np.inf), np.zeros(count + 1)
     for level in range(levels):
         for place in range(ends[level - 1] if level > 0 else 0, ends[level]):
             share[order[place]] = gamma**level
         for place in range(due_ends[level - 1] if level > 0 else 0, due_ends[level]):
             part[due[place]] = gamma**level
-    refresh(measures, due, _START, due_ends[min(1, levels - 1)], values, means)
+    refresh(indptr, indices, chances, due, _START, due_ends[min(1, levels - 1)], values, means)
     return Values(values, share, means, part)
 
 
@@ -318,8 +321,7 @@ def evaluate(
     sweeps because moves lead towards the goal, whereas V(goal) itself, which the others copy, would settle as slowly as
     γ^k. Returns the number of sweeps.
     """
-    measures, stage, gamma = model
-    indptr, indices, chances, pick = measures
+    (indptr, indices, chances, pick), stage, gamma = model
     goal = order[0]
     toll[goal], share[goal] = 0.0, 1.0
     sweeps, change = 0, np.inf
@@ -344,8 +346,8 @@ def evaluate(
             toll[cell], share[cell] = pay, part
     # The goal's own equation, with what all others are in terms of its value.
     row = pick[goal, actions[goal]]
-    pay = stage[goal, actions[goal]] + gamma * expected(measures, row, toll)
-    worth = pay / (1 - gamma * expected(measures, row, share))
+    pay = stage[goal, actions[goal]] + gamma * expected(indptr, indices, chances, row, toll)
+    worth = pay / (1 - gamma * expected(indptr, indices, chances, row, share))
     for cell in range(len(order)):
         values[cell] = toll[cell] + share[cell] * worth
     return sweeps

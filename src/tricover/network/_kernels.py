@@ -182,11 +182,14 @@ def _label_plane(places: Floats, start: int, stop: int, mentee: Floats, planes: 
 
 
 @kernel
-def _label(axes: Axes, members: Members, span: _Span, chosen: int, room: Room) -> None:
-    """Which child each member belongs to."""
-    side, start, stop = span
-    places, labels = members.places[side], members.labels
-    corners, planes, _ = room
+def _label(
+    axes: Axes, places: Floats, span: _Span, chosen: int, corners: Floats, planes: Floats, labels: Labels
+) -> None:
+    """Which child each member belongs to.
+
+    This, ``_move`` and ``_mentee`` take plain arrays: most cells are small, and a tuple of arrays takes time to unpack.
+    """
+    _, start, stop = span
     n = len(axes)
     mentee, x = np.empty(n), np.empty(n)
     for axis in range(n):
@@ -203,10 +206,9 @@ def _label(axes: Axes, members: Members, span: _Span, chosen: int, room: Room) -
 
 
 @kernel
-def _move(axes: Axes, members: Members, span: _Span, chosen: int, sizes: Indices) -> None:
+def _move(axes: Axes, ids: Ints, places: Floats, span: _Span, chosen: int, labels: Labels, sizes: Indices) -> None:
     """Move all members but the chosen one to the other buffer, child by child, in ascending order."""
     side, start, stop = span
-    ids, places, labels, _ = members
     n = len(axes)
     sizes[:] = 0
     # A counting sort: how many go to each child, where each child starts, and then everybody there.
@@ -235,21 +237,22 @@ def place(axes: Axes, members: Members, stack: Stack, waiting: int, chosen: int,
     Larger children wait below smaller ones, so a stack grows by no more than n·log₂N. Returns its new height.
     ``room`` has the cell's corners.
     """
+    ids, places, labels, _ = members
     cells, spans = stack
+    corners, planes, sizes = room
     in_neighbors, layer, descendants = links
-    sizes = room.sizes
     n = len(axes)
     top = waiting - 1
     start, stop, side, depth = spans[top, 0], spans[top, 1], spans[top, 2], spans[top, 3]
-    mentee = members.ids[side, chosen]
+    mentee = ids[side, chosen]
     layer[mentee] = depth
     for k in range(n + 1):
         in_neighbors[mentee, k] = cells[top, k]
     if stop - start == 1:
         return top
     span = _Span(side, start, stop)
-    _label(axes, members, span, chosen, room)
-    _move(axes, members, span, chosen, sizes)
+    _label(axes, places[side], span, chosen, corners, planes, labels)
+    _move(axes, ids, places, span, chosen, labels, sizes)
     waiting = top
     for k in range(n + 1):
         descendants[mentee, k] = sizes[2, k]
@@ -271,10 +274,9 @@ def place(axes: Axes, members: Members, stack: Stack, waiting: int, chosen: int,
 
 
 @kernel
-def _mentee(axes: Axes, rule: int, members: Members, span: _Span, corners: Floats) -> int:
+def _mentee(axes: Axes, rule: int, ids: Ints, places: Floats, span: _Span, corners: Floats, scores: Floats) -> int:
     """Position of the living member with the least score; ties go to the lowest index."""
-    side, start, stop = span
-    ids, places, scores = members.ids[side], members.places[side], members.scores
+    _, start, stop = span
     if stop - start == 1 or (rule == 1 and stop - start == 2):  # two members are equally far from their mean
         return start if ids[start] >= 0 else start + 1
     if rule == 0:
@@ -316,6 +318,7 @@ def grow(
     links: Links,
 ) -> int:
     """Work through a stack of cells until it is empty or about ``budget`` members were handled; returns its height."""
+    ids, places, _, scores = members
     cells, spans = stack
     n = len(axes)
     corners, sizes = np.empty((n + 1, n)), np.empty((3, n + 1), np.int64)
@@ -327,7 +330,7 @@ def grow(
         for k in range(n + 1):
             for axis in range(n):
                 corners[k, axis] = reference[cells[top, k], axis]
-        chosen = _mentee(axes, rule, members, span, corners)
+        chosen = _mentee(axes, rule, ids[span.side], places[span.side], span, corners, scores)
         waiting = place(axes, members, stack, waiting, chosen, room, links)
     return waiting
 
