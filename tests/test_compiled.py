@@ -1,7 +1,9 @@
 import subprocess
 import sys
+import threading
 
 import numba
+import numpy as np
 
 from tricover import compiled
 
@@ -15,6 +17,8 @@ run = tc.simulate(tc.Scenario(reference=reference, targets=reference, control={"
 sys.stdout.write(str(tc.certify(run).holds))
 """
 
+TWO = compiled.typed(2)
+
 
 def test_compilation_is_announced_once_and_kept_for_the_next_process(tmp_path):
     def run():
@@ -26,23 +30,40 @@ def test_compilation_is_announced_once_and_kept_for_the_next_process(tmp_path):
     assert run() == "True"
 
 
-def test_kernels_are_cached_in_numbas_own_way_where_its_names_change(monkeypatch, tmp_path):
-    monkeypatch.setattr(compiled, "_OPENS_LATE", False)
+def _doubled(number):
+    return 2 * number
+
+
+def test_kernels_are_cached_on_disk(monkeypatch, tmp_path):
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     assert compiled.kernel(_doubled)(21) == 42
     assert list(tmp_path.rglob("*_doubled*.nbi"))
 
 
-def _doubled(number):
-    return 2 * number
+def _count_until(told, rounds, most):
+    while told[0] == 0 and rounds[0] < most:
+        rounds[0] += 1
+    return rounds[0] < most
 
 
-def test_kernels_are_not_compiled_once_more_for_every_literal(monkeypatch, tmp_path):
+def test_kernels_release_the_interpreter_lock(monkeypatch, tmp_path):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    count_until = compiled.kernel(_count_until)
+    assert count_until(np.ones(1), np.zeros(1, np.int64), 5)
+    told, rounds, found = np.zeros(1), np.zeros(1, np.int64), []
+    thread = threading.Thread(target=lambda: found.append(count_until(told, rounds, 10**10)))
+    thread.start()
+    while thread.is_alive():
+        told[0] = rounds[0] > 0  # only once the kernel runs: it then hears of it only if it holds no lock
+    assert found == [True]
+
+
+def test_typed_constants_do_not_make_kernels_compiled_once_more(monkeypatch, tmp_path):
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     inner = compiled.kernel(_doubled)
 
     def outer(number):
-        return inner(1) + inner(2) + inner(number)
+        return inner(TWO) + inner(number)
 
-    assert numba.njit(outer)(3) == 12
+    assert numba.njit(outer)(3) == 10
     assert len(inner.signatures) == 1

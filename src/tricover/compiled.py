@@ -6,85 +6,35 @@ Kernels are compiled at first use and cached on disk. They release the interpret
 
 import logging
 from collections.abc import Callable
-from functools import cache, cached_property
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 import numba
+import numpy as np
 from numba.core import event
-from numba.core.caching import FunctionCache, NullCache
-from numba.core.runtime.nrt import rtsys
 
-__all__ = ["inlined", "kernel", "on_compilation"]
+__all__ = ["inlined", "kernel", "on_compilation", "typed"]
 
 Function = TypeVar("Function", bound=Callable[..., object])
 log = logging.getLogger("tricover")
 
 
-class _Cache(NullCache):
-    """Numba's cache on disk, opened when it is first asked, and without making the compiler ready before that.
-
-    Both take longer than all else that a small run does; where something has to be compiled, Numba makes itself ready.
-    """
-
-    def __init__(self, function: Callable[..., object]) -> None:
-        self._function = function
-
-    @cached_property
-    def _opened(self) -> Any:
-        return FunctionCache(self._function)  # type: ignore[no-untyped-call]
-
-    def load_overload(self, sig: object, target_context: object) -> object:
-        """The compiled function for a signature, or None."""
-        _make_ready(target_context)
-        with self._opened._guard_against_spurious_io_errors():
-            return self._opened._load_overload(sig, target_context)
-
-    def save_overload(self, sig: object, data: object) -> None:
-        """Keep a compiled function."""
-        self._opened.save_overload(sig, data)
-
-
-_BRINGS_ALONG = {(0, 68)}  # versions of Numba whose cached code was seen to bring its helpers along
-
-
-@cache
-def _make_ready(target_context: object) -> None:
-    """Let code from the cache find the helpers of Numba's runtime, and do not compile those that it brings along."""
-    if numba.version_info.short not in _BRINGS_ALONG:
-        rtsys.initialize(target_context)
-        return
-    import numba.core.runtime._nrt_python as helpers  # here: other versions may not have it
-    from llvmlite.binding import add_symbol
-
-    for name, address in helpers.c_helpers.items():
-        add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
-
-
-# Numba promises none of these names. Where one is missing, kernels are cached as Numba does it, and start later.
-_OPENS_LATE = hasattr(FunctionCache, "_load_overload") and hasattr(FunctionCache, "_guard_against_spurious_io_errors")
-
-
-def _without_literals(template: Callable[..., object]) -> Callable[..., object]:
-    """Let a kernel that is given a literal by another be compiled for its type: not once more for every literal."""
-    unliteral: Callable[[object], object] = numba.types.unliteral
-    return lambda given, *more: template([unliteral(one) for one in given], *more)
-
-
 def kernel(function: Function, forceinline: bool = False) -> Function:
     """Compile ``function`` at first use and cache it."""
-    compiled: Any = numba.njit(nogil=True, error_model="numpy", forceinline=forceinline)(function)
-    if hasattr(compiled, "get_call_template"):
-        compiled.get_call_template = _without_literals(compiled.get_call_template)
-    if _OPENS_LATE and hasattr(compiled, "_cache"):
-        compiled._cache = _Cache(function)
-    elif hasattr(compiled, "enable_caching"):  # not where compilation is switched off
-        compiled.enable_caching()
+    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=forceinline)(function)
     return cast(Function, compiled)
 
 
 def inlined(function: Function) -> Function:
     """Compile ``function`` into the kernels that call it, where a call would cost more than its length lets on."""
     return kernel(function, forceinline=True)
+
+
+def typed(number: int) -> int:
+    """A constant for kernels to hand to kernels: a whole number of NumPy's type.
+
+    Numba takes a plain number in a kernel's source for a type of its own, and compiles what it is handed to once more.
+    """
+    return cast(int, np.int64(number))
 
 
 class _Listener(event.Listener):

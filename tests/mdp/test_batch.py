@@ -83,13 +83,27 @@ def test_solve_many_solves_only_what_changed():
     moved, aims = triangles.copy(), goals.copy()
     moved[4, 1] *= 1.001
     aims[7] = (aims[7] + 1) % 81
-    second = mdp.solve_many(grid, moved, aims, previous=first)
+    second = first.updated(moved, aims)
     assert np.flatnonzero(second.solved).tolist() == [4, 7]
     fresh = mdp.solve_many(grid, moved, aims)
     assert np.array_equal(second.values, fresh.values)
     assert np.array_equal(second.policies, fresh.policies)
     assert np.array_equal(fresh.values[3], tc.LocalMDP(grid, moved[3], aims[3]).solve().value)
-    assert mdp.solve_many(grid, moved, aims, gamma=0.9, previous=first).solved.all()
+    with pytest.raises(InputError, match="solutions of 30 agents, not of 29"):
+        first.updated(moved[1:], aims[1:])
+
+
+def test_updated_solutions_keep_their_settings_and_notice_triangles_changed_in_place():
+    grid = tc.CellGrid(6)
+    triangles, goals, _ = many_agents(5, 6, 7)
+    settings = {"alpha": 2.0, "beta": 3.0, "gamma": 0.8, "kernel": mdp.slip(grid, 0.2), "solver": "policy_iteration"}
+    first = mdp.solve_many(grid, triangles, goals, **settings)
+    before = first.values.copy()
+    triangles[2, 0] += 0.1
+    second = first.updated(triangles, goals)
+    assert np.flatnonzero(second.solved).tolist() == [2]
+    assert np.array_equal(second.values, mdp.solve_many(grid, triangles, goals, **settings).values)
+    assert np.array_equal(first.values, before)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tricover.cli.quick import load_numba
 from tricover.errors import FileFormatError
 
 if TYPE_CHECKING:
@@ -31,8 +30,7 @@ def note(text: str) -> None:
 
 
 def load_kernels(quiet: bool) -> None:
-    """Make the compiler ready, and say so when it is needed, once: the first use of a machine takes a while."""
-    load_numba()
+    """Load the compiler, and say when it is needed, once: the first use on a machine takes a while."""
     from tricover.compiled import on_compilation
 
     if not quiet:

@@ -3,13 +3,13 @@
 Exit codes: 0 done, 1 the answer is no, 2 bad input, 130 interrupted.
 """
 
+import os
 import sys
 from typing import Annotated, NoReturn
 
 import typer
 
 import tricover
-from tricover.cli import quick
 from tricover.cli.animate import animate
 from tricover.cli.aoc import aoc
 from tricover.cli.certify import certify
@@ -59,16 +59,25 @@ for _command in (animate, aoc, certify, compare, export, init, network, plan, pl
 
 
 def command() -> NoReturn:
-    """What the shell calls: ``main``, and out."""
+    """What the shell calls: ``main``. That nobody reads its output to the end, as in ``… | head -1``, is no fault."""
     try:
         main()
-    except SystemExit as done:
-        quick.end(done.code if isinstance(done.code, int) else 0)
+    except BrokenPipeError:
+        sys.exit(1)
+    finally:
+        _write_out()
+
+
+def _write_out() -> None:
+    """Write what is left of the output; to nowhere if nobody reads on, or Python would complain when it ends."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main() -> NoReturn:
     """Run the command; what is wrong with the input becomes one line on stderr and exit code 2."""
-    quick.start()
     try:
         sys.exit(app(standalone_mode=False))
     except TricoverError as error:

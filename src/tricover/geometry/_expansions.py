@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.compiled import kernel
+from tricover.compiled import kernel, typed
 
 __all__ = ["ROOM", "add", "add_product", "add_root", "compress", "two_product", "two_sum"]
 
@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 
 #: Parts that fit into an expansion. Compressed ones have at most 40, since floats span 2100 binary places.
 ROOM = 4096
+EMPTY, PAIR = typed(0), typed(2)  # lengths: of no parts, and of what two_sum and two_product make
 
 _SPLITTER = 134217729.0  # 2²⁷ + 1
 _ROOT_PARTS = 5  # of 53 bits each

@@ -1,16 +1,34 @@
 """Compiled kernels of the convex hull and of the search for the cone that holds a point."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.compiled import kernel
+from tricover.compiled import kernel, typed
 from tricover.geometry._predicates import orient2d, orient3d
 
-__all__ = ["extremes", "find_cones", "flat_cells", "keep_inside", "monotone_chain", "strictly_inside"]
+__all__ = ["Fan", "extremes", "find_cones", "flat_cells", "keep_inside", "monotone_chain", "strictly_inside"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Flags = NDArray[np.bool_]
+
+_FIRST = typed(0)  # barycentric coordinate
+
+
+class Fan(NamedTuple):
+    """The cones from one point inside a hull over its facets."""
+
+    apex: int
+    facets: Ints
+    """(F, n)"""
+    across: Ints
+    """(F, n) the facet behind the ridge that lacks each corner."""
+    is_flat: Flags
+    """(F,) whether the apex lies on the facet's own line or plane."""
+    gradients: Floats
+    """(F, n) of n_f·(x - apex) / h_f, which is 1 on the facet."""
 
 
 @kernel
@@ -50,6 +68,7 @@ def monotone_chain(points: Floats, order: NDArray[np.int64]) -> NDArray[np.int64
     count = len(order)
     hull = np.empty(2 * count, np.int64)
     size = 0
+    # The lower chain forwards, then the upper chain backwards, onto the same stack.
     for half in range(2):
         floor = size + 1
         for step in range(1 if half else 0, count):
@@ -85,7 +104,7 @@ def flat_cells(points: Floats, facets: Ints, apex: int) -> Flags:
     """Which facets have the apex on their own line or plane."""
     is_flat = np.empty(len(facets), np.bool_)
     for f in range(len(facets)):
-        is_flat[f] = _weight_sign(points, facets[f], apex, 0, facets[f, 0]) == 0.0
+        is_flat[f] = _weight_sign(points, facets[f], apex, _FIRST, facets[f, 0]) == 0.0
     return is_flat
 
 
@@ -94,13 +113,15 @@ def keep_inside(points: Floats, facets: Ints, agents: NDArray[np.int64], inside:
     """Clear the flag of every agent that lies beyond one of the facets."""
     for position in range(len(agents)):
         for f in range(len(facets)):
-            if _weight_sign(points, facets[f], agents[position], 0, facets[f, 0]) < 0.0:
+            if _weight_sign(points, facets[f], agents[position], _FIRST, facets[f, 0]) < 0.0:
                 inside[position] = False
                 break
 
 
 @kernel
-def _lowest_cone(points: Floats, facets: Ints, is_flat: Flags, apex: int, i: int) -> int:
+def _lowest_cone(points: Floats, fan: Fan, i: int) -> int:
+    """The first cone that holds point i, by exact signs; -1 if none does."""
+    apex, facets, _, is_flat, _ = fan
     for f in range(len(facets)):
         if not is_flat[f]:
             holds = True
@@ -112,29 +133,20 @@ def _lowest_cone(points: Floats, facets: Ints, is_flat: Flags, apex: int, i: int
 
 
 @kernel
-def find_cones(
-    points: Floats,
-    facets: Ints,
-    across: Ints,
-    is_flat: Flags,
-    gradients: Floats,
-    apex: int,
-    agents: NDArray[np.int64],
-    start: int,
-    stop: int,
-    cones: Ints,
-) -> None:
+def find_cones(points: Floats, fan: Fan, agents: NDArray[np.int64], start: int, stop: int, cones: Ints) -> None:
     """For agents[start:stop]: the facet whose cone from the apex holds the agent; the lowest where several do.
 
     A guess by floating point, the largest ratio n_f·(x - apex) / h_f over some facets, is followed by a walk across
     facets whose turns are exact. Each turn raises the ratio, so the walk ends, and at the only local maximum.
     """
+    apex, facets, across, is_flat, gradients = fan
     count, n = facets.shape
-    stride = int(np.sqrt(count))
+    stride = int(np.sqrt(count))  # so that guess and walk take about as long
     for position in range(start, stop):
         i = agents[position]
         best = -np.inf
         f = -1
+        # The guess.
         for guess in range(0, count, stride):
             if not is_flat[guess]:
                 ratio = 0.0
@@ -144,14 +156,15 @@ def find_cones(
                     best, f = ratio, guess
         while f < 0 or is_flat[f]:
             f += 1
-        zeros, k = 0, 0
+        # The walk: beyond the ridge that lacks corner k, all over again; with no such ridge, here it is.
+        zeros, k = 0, _FIRST
         while k < n:
             sign = _weight_sign(points, facets[f], apex, k, i)
             if sign < 0.0:
                 f = across[f, k]
-                zeros, k = 0, 0
+                zeros, k = 0, _FIRST
             else:
                 if sign == 0.0:
                     zeros += 1
                 k += 1
-        cones[position] = _lowest_cone(points, facets, is_flat, apex, i) if zeros > 0 else f
+        cones[position] = _lowest_cone(points, fan, i) if zeros > 0 else f

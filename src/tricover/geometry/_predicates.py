@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.compiled import kernel
-from tricover.geometry._expansions import add, two_product
+from tricover.geometry._expansions import EMPTY, add, two_product
 
 __all__ = ["exact_orientation", "orient2d", "orient3d"]
 
@@ -46,7 +46,7 @@ def exact_orientation(points: NDArray[np.float64]) -> float:
         for axis in range(n):
             scaled[i, axis] = math.ldexp(points[i, axis], shift)
     expansion = np.empty(128)
-    length = 0
+    length = EMPTY
     for left_out in range(4 if n == 3 else 1):
         rows = np.empty((3, 3))
         row = 0

@@ -9,10 +9,12 @@ flat. It is safe: moving the apex outwards by a hair makes it see exactly the fa
 what is removed is a disc, and a point that saw a removed facet and is still outside sees a facet of the cone.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.compiled import kernel
+from tricover.compiled import kernel, typed
 from tricover.geometry._predicates import orient3d
 
 __all__ = ["quickhull"]
@@ -20,7 +22,21 @@ __all__ = ["quickhull"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
+_FIRST = typed(0)  # facet
 _REMOVED = -2  # in place of the first point outside a facet; -1 stands for none
+
+
+class _Surface(NamedTuple):
+    """The hull so far, in arrays that have room for more facets."""
+
+    facets: Ints
+    """(R, 3) corners."""
+    across: Ints
+    """(R, 3) the facet behind the edge that lacks each corner."""
+    heads: Ints
+    """(R, 1) the first point on the facet's list, or -1, or that it was removed."""
+    marks: Ints
+    """(R, 1) the last apex that saw the facet, by its number in turn."""
 
 
 @kernel
@@ -42,20 +58,31 @@ def _roomy(array: Ints, length: int) -> Ints:
 
 
 @kernel
-def _tetrahedron(points: Floats, first: Ints, facets: Ints, across: Ints) -> None:
+def _with_room(surface: _Surface, length: int) -> _Surface:
+    """The same surface, with room for at least ``length`` facets."""
+    facets, across, heads, marks = surface
+    return _Surface(_roomy(facets, length), _roomy(across, length), _roomy(heads, length), _roomy(marks, length))
+
+
+@kernel
+def _tetrahedron(points: Floats, first: Ints, surface: _Surface) -> None:
     """The four facets of the first simplex; facet k lacks corner k."""
+    facets, across, _, _ = surface
     for k in range(4):
         for corner in range(3):
             facets[k, corner] = first[(k + 1 + corner) % 4]
             across[k, corner] = (k + 1 + corner) % 4
-        if _side(points, facets[k], first[k]) < 0.0:
+        if _side(points, facets[k], first[k]) < 0.0:  # two corners change places, so that it turns the other way
             facets[k, 1], facets[k, 2] = facets[k, 2], facets[k, 1]
             across[k, 1], across[k, 2] = across[k, 2], across[k, 1]
 
 
 @kernel
 def _hand_to(points: Floats, facets: Ints, heads: Ints, following: Ints, i: int, start: int, stop: int) -> None:
-    """Put point i on the list of the first facet from start to stop that it is outside of, if any."""
+    """Put point i on the list of the first facet from start to stop that it is outside of, if any.
+
+    Takes plain arrays: it is called for each point of each cone.
+    """
     for f in range(start, stop):
         if _side(points, facets[f], i) < 0.0:
             following[i] = heads[f, 0]
@@ -65,6 +92,7 @@ def _hand_to(points: Floats, facets: Ints, heads: Ints, following: Ints, i: int,
 
 @kernel
 def _farthest(points: Floats, facet: Ints, head: int, following: Ints) -> int:
+    """The point on a facet's list that is farthest from its plane."""
     apex, i, most = head, head, 0.0
     while i >= 0:
         distance = -_side(points, facet, i)
@@ -75,14 +103,13 @@ def _farthest(points: Floats, facet: Ints, head: int, following: Ints) -> int:
 
 
 @kernel
-def _mark_seen(
-    points: Floats, facets: Ints, across: Ints, marks: Ints, mark: int, start: int, apex: int, seen: Ints
-) -> int:
+def _mark_seen(points: Floats, surface: _Surface, mark: int, start: int, apex: int, seen: Ints) -> int:
     """Collect in ``seen`` the facets that the apex sees or lies on, from neighbour to neighbour; returns how many."""
+    facets, across, _, marks = surface
     seen[0] = start
     marks[start, 0] = mark
     count, done = 1, 0
-    while done < count:
+    while done < count:  # ``seen`` is the queue as well
         for k in range(3):
             g = across[seen[done], k]
             if marks[g, 0] != mark and _side(points, facets[g], apex) <= 0.0:
@@ -94,14 +121,15 @@ def _mark_seen(
 
 
 @kernel
-def _join_horizon(
-    facets: Ints, across: Ints, heads: Ints, marks: Ints, mark: int, seen: Ints, seen_count: int, apex: int,
-    begins: Ints, count: int,
-) -> int:  # fmt: skip
-    """Append the cone from the horizon of the seen facets to the apex; returns the new number of facets."""
+def _join_horizon(surface: _Surface, mark: int, seen: Ints, apex: int, begins: Ints, count: int) -> int:
+    """Append the cone from the horizon of the seen facets to the apex; returns the new number of facets.
+
+    ``begins`` (N,) is scratch: the new facet whose horizon edge begins in each point.
+    """
+    facets, across, heads, marks = surface
     first = count
-    for position in range(seen_count):
-        f = seen[position]
+    # A facet for every edge between one that is seen and one that is not.
+    for f in seen:
         for k in range(3):
             g = across[f, k]
             if marks[g, 0] == mark:
@@ -115,6 +143,7 @@ def _join_horizon(
             heads[count, 0], marks[count, 0] = -1, -1
             begins[u] = count
             count += 1
+    # The horizon is a closed walk: the next facet begins where this one's edge ends.
     for f in range(first, count):
         after = begins[facets[f, 1]]
         across[f, 0], across[after, 1] = after, f
@@ -126,27 +155,31 @@ def quickhull(points: Floats, first: Ints) -> Ints:
     """Facets (F, 3) of the convex hull of points (N, 3), from four points ``first`` that span a volume."""
     facets, across = np.empty((64, 3), np.int32), np.empty((64, 3), np.int32)
     heads, marks = np.full((64, 1), -1, np.int32), np.full((64, 1), -1, np.int32)
+    surface = _Surface(facets, across, heads, marks)
     following, begins = np.full(len(points), -1, np.int32), np.empty(len(points), np.int32)
-    _tetrahedron(points, first, facets, across)
+    _tetrahedron(points, first, surface)
+    count, start, mark = len(first), _FIRST, 0
     for i in range(len(points)):
-        _hand_to(points, facets, heads, following, i, 0, 4)
-    count, start, mark = 4, 0, 0
+        _hand_to(points, facets, heads, following, i, start, count)
+    # Facets in the order in which they were made; new ones come at the end, so their turn comes too.
     while start < count:
-        if heads[start, 0] < 0:
+        head = heads[start, 0]
+        if head < 0:
             start += 1
             continue
         mark += 1
-        apex = _farthest(points, facets[start], heads[start, 0], following)
+        apex = _farthest(points, facets[start], head, following)
         seen = np.empty(count, np.int32)
-        seen_count = _mark_seen(points, facets, across, marks, mark, start, apex, seen)
-        room = count + seen_count + 2  # a disc of triangles has at most two more edges around it
-        facets, across = _roomy(facets, room), _roomy(across, room)
-        heads, marks = _roomy(heads, room), _roomy(marks, room)
+        seen = seen[: _mark_seen(points, surface, mark, start, apex, seen)]
+        # A disc of triangles has at most two more edges around it.
+        surface = _with_room(surface, count + len(seen) + 2)
+        facets, _, heads, _ = surface
         old = count
-        count = _join_horizon(facets, across, heads, marks, mark, seen, seen_count, apex, begins, count)
-        for position in range(seen_count):
-            i = heads[seen[position], 0]
-            heads[seen[position], 0] = _REMOVED
+        count = _join_horizon(surface, mark, seen, apex, begins, count)
+        # Points of the removed facets go to the new ones, or are inside now.
+        for gone in seen:
+            i = heads[gone, 0]
+            heads[gone, 0] = _REMOVED
             while i >= 0:
                 after = following[i]
                 if i != apex:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from tricover.errors import FormationError, listed
 from tricover.geometry._kernels import (
+    Fan,
     extremes,
     find_cones,
     flat_cells,
@@ -147,6 +148,6 @@ def fan_cones(points: Floats, hull: Hull, core: int, agents: NDArray[np.int64]) 
     heights = np.vecdot(corners[:, 0] - points[core], outward)
     gradients = outward / np.where(is_flat | (heights == 0.0), np.inf, heights)[:, None]
     cones = np.empty(len(agents), np.int32)
-    work = points, hull.facets, hull.across, is_flat, gradients, core, agents
-    in_ranges(lambda first, last: find_cones(*work, first, last, cones), len(agents), 50_000)
+    fan = Fan(core, hull.facets, hull.across, is_flat, gradients)
+    in_ranges(lambda first, last: find_cones(points, fan, agents, first, last, cones), len(agents), 50_000)
     return cones

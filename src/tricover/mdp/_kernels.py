@@ -5,6 +5,8 @@ so that one extra entry of a value array (infinite) stands for all of them. Acti
 that slot, 3 stays.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +18,46 @@ Places = NDArray[np.uint32]  # unsigned: indexing by them needs no look at the s
 
 TIE = 1e-10
 STAY = 3
+
+
+class Tables(NamedTuple):
+    """A grid as compiled loops want it: small integers, and M² in place of a missing neighbour."""
+
+    coordinates: Ints
+    """(M², 3) of each cell."""
+    thirds: Ints
+    """(M², 3) weights of each cell's centre, in units of 1/3M."""
+    neighbors: Places
+    """(M², 3)"""
+    size: int
+    """The resolution M."""
+
+
+class Walks(NamedTuple):
+    """The shaped problem for moves that always succeed."""
+
+    neighbors: Places
+    """(M², 3)"""
+    levels: Ints
+    """(M²+1,) moves to the goal; the last entry, for a missing neighbour, is beyond all."""
+    order: Places
+    """(M²,) cells by level, the goal first."""
+    costs: Floats
+    """(M²,) distances to the goal."""
+    bonuses: Floats
+    """(2M-1,) β γ^n."""
+    gamma: float
+
+
+class Settings(NamedTuple):
+    """What the processes of all agents have in common, besides their grid."""
+
+    alpha: float
+    beta: float
+    """The goal's reward; infinite stands for the default."""
+    enough: float
+    """The reward, in units of α times the longest side, from which on optimal walks are shortest walks."""
+    gamma: float
 
 
 @kernel
@@ -56,15 +98,24 @@ def distances(thirds: Ints, triangle: Floats, goal: int, size: int, out: Floats)
 
 @kernel
 def breadth_first(coordinates: Ints, goal: int, levels: Ints, order: Places, starts: Places) -> None:
-    """Moves to the goal of every cell, and the cells by these: a counting sort with ``starts`` as its scratch."""
+    """Moves to the goal of every cell, and the cells by these.
+
+    The sort counts, and so takes linear time. ``starts`` (2M,) is its scratch and has, at the end, where levels end.
+    """
     g0, g1, g2 = coordinates[goal, 0], coordinates[goal, 1], coordinates[goal, 2]
     starts[:] = 0
+    # How many cells each level has: a move changes one coordinate by one.
     for cell in range(len(order)):
-        level = abs(coordinates[cell, 0] - g0) + abs(coordinates[cell, 1] - g1) + abs(coordinates[cell, 2] - g2)
+        away0 = abs(coordinates[cell, 0] - g0)
+        away1 = abs(coordinates[cell, 1] - g1)
+        away2 = abs(coordinates[cell, 2] - g2)
+        level = away0 + away1 + away2
         levels[cell] = level
         starts[level + 1] += 1
+    # Where each level starts.
     for level in range(1, len(starts)):
         starts[level] += starts[level - 1]
+    # Each cell goes to the next free place of its level, so cells of a level ascend.
     for cell in range(len(order)):
         order[starts[levels[cell]]] = cell
         starts[levels[cell]] += 1
@@ -78,14 +129,20 @@ def shortest(
 
     A cell whose value is still infinite is not nearer to the goal.
     """
-    shaped, value, policy = np.full(len(order) + 1, np.inf), np.empty(len(order)), np.empty(len(order), np.int64)
+    cells = len(order)
+    shaped = np.full(cells + 1, np.inf)
+    value, policy = np.empty(cells), np.empty(cells, np.int64)
     goal = order[0]
     shaped[goal], value[goal], policy[goal] = 0.0, -rewards[goal], goal
-    for place in range(1, len(order)):
+    # Outwards from the goal: when a cell's turn comes, all that are nearer have their final value.
+    for place in range(1, cells):
         cell = order[place]
         cost = costs[cell]
+        # Written out: a loop over the three slots is slower, and it would need an array of three.
         n0, n1, n2 = neighbors[cell, 0], neighbors[cell, 1], neighbors[cell, 2]
-        q0, q1, q2 = cost + gamma * shaped[n0], cost + gamma * shaped[n1], cost + gamma * shaped[n2]
+        q0 = cost + gamma * shaped[n0]
+        q1 = cost + gamma * shaped[n1]
+        q2 = cost + gamma * shaped[n2]
         best = min(q0, min(q1, q2))
         limit = best + TIE * (1 + best)
         shaped[cell] = best
@@ -95,19 +152,12 @@ def shortest(
 
 
 @kernel
-def sweep(
-    neighbors: Places,
-    levels: Ints,
-    order: Places,
-    costs: Floats,
-    bonuses: Floats,
-    gamma: float,
-    values: Floats,
-    actions: Ints,
-) -> float:
+def sweep(walks: Walks, values: Floats, actions: Ints) -> float:
     """One Gauss–Seidel sweep by level with a deterministic kernel; returns the largest change."""
+    neighbors, levels, order, costs, bonuses, gamma = walks
     change = 0.0
     values[order[0]], actions[order[0]] = 0.0, STAY
+    # Outwards from the goal, so that a sweep carries a new value as far as walks lead away from it.
     for place in range(1, len(order)):
         cell = order[place]
         cost, level = costs[cell], levels[cell]
@@ -117,7 +167,7 @@ def sweep(
         q0 = (cost if levels[n0] < level else away) + gamma * values[n0]
         q1 = (cost if levels[n1] < level else away) + gamma * values[n1]
         q2 = (cost if levels[n2] < level else away) + gamma * values[n2]
-        new = min(min(q0, q1), min(q2, (cost + bonus) / (1 - gamma)))
+        new = min(min(q0, q1), min(q2, (cost + bonus) / (1 - gamma)))  # the last is staying for good
         if new != values[cell]:
             change = max(change, abs(new - values[cell]))
             values[cell] = new
@@ -126,20 +176,10 @@ def sweep(
 
 
 @kernel
-def repeat(
-    neighbors: Places,
-    levels: Ints,
-    order: Places,
-    costs: Floats,
-    bonuses: Floats,
-    gamma: float,
-    values: Floats,
-    actions: Ints,
-    most: int,
-) -> int:
+def repeat(walks: Walks, values: Floats, actions: Ints, most: int) -> int:
     """Sweep until nothing changes; returns the number of sweeps, or 0 if ``most`` were not enough."""
     for count in range(1, most + 1):
-        if sweep(neighbors, levels, order, costs, bonuses, gamma, values, actions) == 0.0:
+        if sweep(walks, values, actions) == 0.0:
             return count
     return 0
 
@@ -188,6 +228,7 @@ def shortest_move(
     step0, step1 = 1 if s0 >= g0 else -1, 1 if s1 >= g1 else -1
     nearer = 1 if s2 >= g2 else 0  # down cells have the lower coordinate 2
     q0 = q1 = q2 = np.inf
+    # Only two rows of coordinate 0 are needed at a time: this one and the one before, by turns.
     for a in range(abs(s0 - g0) + 1):
         c0 = g0 + step0 * a
         here, before = a % 2, (a + 1) % 2
@@ -196,13 +237,14 @@ def shortest_move(
             for turn in range(2):
                 down = nearer if turn == 0 else 1 - nearer
                 c2 = size - 1 - c0 - c1 - down
-                if c2 < low2 or c2 > high2:
+                if c2 < low2 or c2 > high2:  # on no shortest walk
                     continue
                 if c0 == g0 and c1 == g1 and down == goal_down:
                     scratch[here, b, down] = 0.0
                     continue
                 side = 1 - 2 * down
-                d0, d1 = 3 * (c0 - g0) + down - goal_down, 3 * (c1 - g1) + down - goal_down
+                d0 = 3 * (c0 - g0) + down - goal_down
+                d1 = 3 * (c1 - g1) + down - goal_down
                 cost = distance(d0, d1, x0, y0, x1, y1, size)
                 q0 = cost + gamma * scratch[before, b, 1 - down] if side * (c0 - g0) > 0 else np.inf
                 q1 = cost + gamma * scratch[here, b - 1, 1 - down] if side * (c1 - g1) > 0 else np.inf
@@ -222,30 +264,25 @@ def powers(beta: float, gamma: float, out: Floats) -> None:
 
 @kernel
 def next_moves(
-    coordinates: Ints,
-    thirds: Ints,
-    neighbors: Places,
-    size: int,
+    tables: Tables,
+    settings: Settings,
     triangles: Floats,
     goals: NDArray[np.int64],
     cells: NDArray[np.int64],
-    alpha: float,
-    beta: float,
-    enough: float,
-    gamma: float,
     out: NDArray[np.int64],
 ) -> None:
-    """Next cell of every agent. Where β suffices, only shortest walks count; otherwise the whole grid is solved.
-
-    An infinite ``beta`` stands for the default.
-    """
+    """Next cell of every agent. Where β suffices, only shortest walks count; otherwise the whole grid is solved."""
+    coordinates, thirds, neighbors, size = tables
+    alpha, beta, enough, gamma = settings
+    # Room to work in, made once for all agents; that for a whole grid only where it can be needed.
     count = 1 if beta == np.inf else size * size
     nearby, values, costs = np.empty((2, size, 2)), np.empty(count + 1), np.empty(count)
     levels, order, actions = np.empty(count + 1, np.int32), np.empty(count, np.uint32), np.empty(count, np.int32)
     ends, bonuses = np.empty(2 * size, np.uint32), np.empty(2 * size - 1)
+    walks = Walks(neighbors, levels, order, costs, bonuses, gamma)
     for agent in range(len(cells)):
         cell, goal = cells[agent], goals[agent]
-        if cell < 0 or cell == goal:
+        if cell < 0 or cell == goal:  # outside its triangle, or there
             out[agent] = cell
             continue
         unit = alpha * frame(triangles[agent])[0]
@@ -257,6 +294,6 @@ def next_moves(
             levels[count] = 2 * size
             powers(beta / unit, gamma, bonuses)
             values[:] = np.inf
-            repeat(neighbors, levels, order, costs, bonuses, gamma, values, actions, count + 2)
+            repeat(walks, values, actions, count + 2)
             action = actions[cell]
         out[agent] = cell if action == STAY else neighbors[cell, action]

@@ -7,6 +7,7 @@ That gives, bit for bit, what the solution of the whole grid gives. ``solve_many
 """
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from tricover.errors import InputError, listed
 from tricover.geometry import OUTSIDE, CellGrid, flat
 from tricover.mdp import _kernels
+from tricover.mdp._kernels import Settings
 from tricover.mdp.cost import default_beta, sufficient_beta
 from tricover.mdp.problem import tables
 from tricover.mdp.process import LocalMDP, check_settings
@@ -25,6 +27,17 @@ __all__ = ["Solutions", "next_moves", "solve_many"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+class _Common(NamedTuple):
+    """What the processes of all agents share, and how they are solved."""
+
+    grid: CellGrid
+    alpha: float
+    beta: float | None
+    gamma: float
+    kernel: Kernel | None
+    solver: Solver | str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +52,18 @@ class Solutions:
     """(agents,) False where an earlier solution still holds."""
     triangles: Floats = field(repr=False)
     goal_cells: Ints = field(repr=False)
-    settings: tuple[object, ...] = field(repr=False)
+    _common: _Common = field(repr=False)
+
+    def updated(self, triangles: ArrayLike, goal_cells: ArrayLike) -> "Solutions":
+        """The solutions for new triangles (agents, 3, 2) and goal cells (agents,), with the same settings.
+
+        Agents whose triangle and goal are the same as before are not solved again.
+        """
+        corners, goals = _checked_agents(self._common.grid, triangles, goal_cells, np.array(True))
+        if len(goals) != len(self.goal_cells):
+            raise InputError(f"there are solutions of {len(self.goal_cells)} agents, not of {len(goals)}")
+        changed = (self.triangles != corners).any(axis=(1, 2)) | (self.goal_cells != goals)
+        return _solved(self.values.copy(), self.policies.copy(), changed, corners, goals, self._common)
 
 
 def next_moves(
@@ -70,13 +94,12 @@ def next_moves(
         table, enough = tables(grid), sufficient_beta(grid.resolution, gamma)
         if beta is None:
             default_beta(grid.resolution, gamma)  # raises where there is none
-        reward = np.inf if beta is None else beta
-        terms = table.coordinates, table.thirds, table.neighbors, grid.resolution
+        reward = np.inf if beta is None else float(beta)
+        settings = Settings(float(alpha), reward, enough, float(gamma))
 
         def decide(first: int, last: int) -> None:
-            chosen = slice(first, last)
-            parts = corners[chosen], goals[chosen], places[chosen]
-            _kernels.next_moves(*terms, *parts, alpha, reward, enough, gamma, out[chosen])
+            some = slice(first, last)
+            _kernels.next_moves(table, settings, corners[some], goals[some], places[some], out[some])
 
         in_ranges(decide, len(out), smallest=1024)
         return out
@@ -96,27 +119,31 @@ def solve_many(
     gamma: float = 0.95,
     kernel: Kernel | None = None,
     solver: Solver | str | None = None,
-    previous: Solutions | None = None,
 ) -> Solutions:
-    """Values and policies (agents, M²) for triangles (agents, 3, 2) and goal cells (agents,).
-
-    With ``previous``, agents whose triangle and goal are the same as before are not solved again.
-    """
+    """Values and policies (agents, M²) for triangles (agents, 3, 2) and goal cells (agents,)."""
     corners, goals = _checked_agents(grid, triangles, goal_cells, np.array(True))
-    settings = grid, alpha, beta, gamma, kernel, solver
-    values, policies = np.empty((len(goals), len(grid))), np.empty((len(goals), len(grid)), np.int64)
-    solved = np.ones(len(goals), np.bool_)
-    if previous is not None and previous.settings == settings and len(previous.goal_cells) == len(goals):
-        solved = (previous.triangles != corners).any(axis=(1, 2)) | (previous.goal_cells != goals)
-        values[~solved], policies[~solved] = previous.values[~solved], previous.policies[~solved]
+    shape = len(goals), len(grid)
+    values, policies = np.empty(shape), np.empty(shape, np.int64)
+    common = _Common(grid, alpha, beta, gamma, kernel, solver)
+    return _solved(values, policies, np.ones(len(goals), np.bool_), corners, goals, common)
+
+
+def _solved(
+    values: Floats, policies: Ints, wanted: NDArray[np.bool_], triangles: Floats, goal_cells: Ints, common: _Common
+) -> Solutions:
+    """Solutions with the values and policies of the wanted agents filled in.
+
+    Triangles are copied: who changes the array later must not change what was solved.
+    """
+    grid, alpha, beta, gamma, kernel, solver = common
 
     def solve(agent: int) -> None:
-        mdp = LocalMDP(grid, corners[agent], int(goals[agent]), alpha, beta, gamma, kernel)
-        solution = mdp.solve(solver)
-        values[agent], policies[agent] = solution.value, solution.policy
+        mdp = LocalMDP(grid, triangles[agent], int(goal_cells[agent]), alpha, beta, gamma, kernel)
+        found = mdp.solve(solver)
+        values[agent], policies[agent] = found.value, found.policy
 
-    side_by_side(solve, np.flatnonzero(solved).tolist())
-    return Solutions(values, policies, solved, corners, goals, settings)
+    side_by_side(solve, np.flatnonzero(wanted).tolist())
+    return Solutions(values, policies, wanted, triangles.copy(), goal_cells, common)
 
 
 def _checked_agents(

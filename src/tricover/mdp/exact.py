@@ -39,12 +39,11 @@ class Exact:
             return Solution(value, policy, 0.0, 1, True, "Exact", problem)
         cells = len(problem.costs)
         values, actions, sweeps = np.full(cells + 1, np.inf), np.empty(cells, np.int32), 0
-        terms = problem.neighbors, problem.levels, problem.order, problem.costs, problem.bonuses, problem.gamma
         if start is not None:
             values[:cells] = start
-            sweeps = _kernels.repeat(*terms, values, actions, PATIENCE)
+            sweeps = _kernels.repeat(problem.walks, values, actions, PATIENCE)
         if sweeps == 0:
             values[:] = np.inf
-            sweeps = _kernels.repeat(*terms, values, actions, cells + 2)
+            sweeps = _kernels.repeat(problem.walks, values, actions, cells + 2)
         value, policy = _kernels.original(problem.rewards, problem.unit, problem.neighbors, values, actions)
         return Solution(value, policy, 0.0, sweeps, True, "Exact", problem)

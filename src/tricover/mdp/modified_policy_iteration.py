@@ -32,10 +32,10 @@ class ModifiedPolicyIteration:
             values = start
         toll, share = values - values[problem.order[0]], problem.gamma ** problem.levels[:-1].astype(np.float64)
         enough = problem.enough(self.tolerance)
-        terms = *problem.terms, problem.stage, problem.gamma
+        model = problem.model
         for rounds in range(1, self.most + 1):
-            _, _, off = _sweeps.improve(*terms, values, actions, True)
+            _, _, off = _sweeps.improve(model, values, actions, True)
             if off <= enough:
                 return finished(problem, values, actions, rounds, True, "ModifiedPolicyIteration")
-            _sweeps.evaluate(*terms, problem.order, actions, toll, share, enough / 4, self.sweeps, values)
+            _sweeps.evaluate(model, problem.order, actions, toll, share, enough / 4, self.sweeps, values)
         return finished(problem, values, actions, self.most, False, "ModifiedPolicyIteration")

@@ -28,10 +28,10 @@ class PolicyIteration:
         """Solve ``problem``; a start gives the first policy."""
         values, actions = problem.first_guess()
         if start is not None:
-            _sweeps.improve(*problem.terms, problem.stage, problem.gamma, start, actions, False)
+            _sweeps.improve(problem.model, start, actions, False)
         for rounds in range(1, self.most + 1):
             values = _evaluated(problem, actions)
-            changed, _, _ = _sweeps.improve(*problem.terms, problem.stage, problem.gamma, values, actions, True)
+            changed, _, _ = _sweeps.improve(problem.model, values, actions, True)
             if changed == 0:
                 return finished(problem, values, actions, rounds, True, "PolicyIteration")
         return finished(problem, values, actions, self.most, False, "PolicyIteration")

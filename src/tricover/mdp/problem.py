@@ -8,29 +8,23 @@ from numpy.typing import NDArray
 
 from tricover.geometry import CellGrid
 from tricover.mdp import _kernels, _sweeps
+from tricover.mdp._kernels import Tables, Walks
+from tricover.mdp._sweeps import Measures, Model, Schedule
 from tricover.mdp.transition import Kernel
 
-__all__ = ["Problem", "Tables", "tables"]
+__all__ = ["Problem", "tables"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Places = NDArray[np.uint32]
 
 
-@dataclass(frozen=True, eq=False)
-class Tables:
-    """A grid as compiled loops want it: small integers, and M² in place of a missing neighbour."""
-
-    coordinates: Ints
-    thirds: Ints
-    neighbors: Places
-
-
 @lru_cache(maxsize=16)
 def tables(grid: CellGrid) -> Tables:
     """The tables of a grid, made once."""
     filled = np.where(grid.neighbors < 0, len(grid), grid.neighbors)
-    return Tables(grid.coordinates.astype(np.int32), grid.thirds.astype(np.int32), filled.astype(np.uint32))
+    coordinates, thirds = grid.coordinates.astype(np.int32), grid.thirds.astype(np.int32)
+    return Tables(coordinates, thirds, filled.astype(np.uint32), grid.resolution)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,35 +55,45 @@ class Problem:
     shortest_only: bool
     """Whether β suffices for the optimal walks to be shortest walks."""
 
-    @cached_property
-    def terms(self) -> tuple[Places, Places, Floats, Places]:
-        """The kernel as compiled loops want it: CSR arrays of the measures, and the measure of each action."""
-        lookup = self.kernel.lookup
-        return lookup.indptr, lookup.indices, lookup.chances, lookup.pick
+    @property
+    def walks(self) -> Walks:
+        """This problem for moves that always succeed, whatever the kernel says."""
+        return Walks(self.neighbors, self.levels, self.order, self.costs, self.bonuses, self.gamma)
+
+    @property
+    def measures(self) -> Measures:
+        """The kernel as compiled loops want it."""
+        return self.kernel.lookup.measures
 
     @cached_property
     def stage(self) -> Floats:
         """(M², 4) stage costs C'(s, a), infinite where there is no such action."""
         out = np.empty((len(self.costs), 4))
-        _sweeps.stage_costs(*self.terms, self.levels, self.costs, self.bonuses, self.gamma, out)
+        _sweeps.stage_costs(self.measures, self.levels, self.costs, self.bonuses, self.gamma, out)
         return out
+
+    @property
+    def model(self) -> Model:
+        """This problem for any kernel."""
+        return Model(self.measures, self.stage, self.gamma)
 
     @cached_property
     def factors(self) -> Floats:
         """(M², 9) of the Bellman equation solved for the chance to remain in a cell, by ``order``."""
-        return _sweeps.solve_remaining(*self.terms, self.stage, self.gamma, self.order)
+        return _sweeps.solve_remaining(self.model, self.order)
 
     @cached_property
-    def schedule(self) -> tuple[Places, Places]:
-        """Base measures by the level after which a sweep needs their mean anew, and where each level ends.
+    def schedule(self) -> Schedule:
+        """Cells by level, and base measures by the level after which a sweep needs their mean anew.
 
         A measure of intending a cell is needed from that cell's level on, one of a single action before its own cell.
         """
         if self.kernel.lookup.by_cell:
-            return self.order, self.ends
+            return Schedule(self.order, self.ends, self.order, self.ends)
         after = np.repeat(np.maximum(self.levels[:-1] - 1, 0), 4)
         ends = np.cumsum(np.bincount(after, minlength=len(self.ends)))
-        return np.argsort(after, kind="stable").astype(np.uint32), ends.astype(np.uint32)
+        due = np.argsort(after, kind="stable").astype(np.uint32)
+        return Schedule(self.order, self.ends, due, ends.astype(np.uint32))
 
     def shaped(self, value: Floats) -> Floats:
         """An original value (M²,) in the terms of this problem."""

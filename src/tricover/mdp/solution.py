@@ -49,7 +49,7 @@ class Solution:
         marks, actions = np.zeros(len(self.policy), np.bool_), np.empty(len(self.policy), np.int32)
         marks[self.problem.goal_cell] = True
         _kernels.slots(self.problem.neighbors, self.policy, actions)
-        _sweeps.reached(*self.problem.terms, self.problem.order, actions, marks)
+        _sweeps.reached(self.problem.measures, self.problem.order, actions, marks)
         return marks
 
     def path(self, cell: int) -> Ints:
@@ -80,6 +80,6 @@ def finished(
     problem: Problem, values: Floats, actions: NDArray[np.int32], iterations: int, converged: bool, solver: str
 ) -> Solution:
     """The solution for final shaped values: greedy actions by the fixed order of ties, and the Bellman residual."""
-    _, residual, _ = _sweeps.improve(*problem.terms, problem.stage, problem.gamma, values, actions, False)
+    _, residual, _ = _sweeps.improve(problem.model, values, actions, False)
     value, policy = _kernels.original(problem.rewards, problem.unit, problem.neighbors, values, actions)
     return Solution(value, policy, residual * problem.unit, iterations, converged, solver, problem)

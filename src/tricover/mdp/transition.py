@@ -19,25 +19,21 @@ from numpy.typing import NDArray
 
 from tricover.errors import InputError, listed
 from tricover.geometry import CellGrid
+from tricover.mdp._sweeps import Measures
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 __all__ = ["Kernel", "deterministic", "from_measures", "intended", "slip"]
 
-Places = NDArray[np.uint32]
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Lookup:
-    """A kernel for compiled loops: CSR arrays of base measures, and the measure of each action."""
+    """A kernel for compiled loops."""
 
-    indptr: Places
-    indices: Places
-    chances: NDArray[np.float64]
-    pick: Places
-    """(M², 4) the measure, d where there is no such action."""
+    measures: Measures
     by_cell: bool
     """Whether measure j is that of intending cell j."""
 
@@ -76,7 +72,7 @@ class Kernel:
             rows = np.arange(targets.size).reshape(targets.shape)
             pick, measures, by_cell = np.where(targets < 0, targets.size, rows), self.matrix, False
         indptr, indices = measures.indptr.astype(np.uint32), measures.indices.astype(np.uint32)
-        return Lookup(indptr, indices, measures.data, pick.astype(np.uint32), by_cell)
+        return Lookup(Measures(indptr, indices, measures.data, pick.astype(np.uint32)), by_cell)
 
     @cached_property
     def certain(self) -> bool:

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.mdp import _sweeps
+from tricover.mdp._sweeps import Limits
 from tricover.mdp.problem import Problem
 from tricover.mdp.solution import Solution, finished
 
@@ -41,18 +42,7 @@ class ValueIteration:
         values, actions = problem.first_guess()
         if start is not None:
             values = start
-        sweeps = _sweeps.value_sweeps(
-            *problem.terms,
-            problem.stage,
-            problem.gamma,
-            problem.factors,
-            problem.order,
-            problem.ends,
-            *problem.schedule,
-            values,
-            problem.enough(self.tolerance),
-            NEARBY if start is None else len(problem.ends),
-            self.lifted,
-            self.most,
-        )
+        nearby = NEARBY if start is None else len(problem.ends)
+        limits = Limits(problem.enough(self.tolerance), nearby, self.lifted, self.most)
+        sweeps = _sweeps.value_sweeps(problem.model, problem.factors, problem.schedule, limits, values)
         return finished(problem, values, actions, abs(sweeps), sweeps > 0, "ValueIteration")

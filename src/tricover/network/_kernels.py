@@ -11,7 +11,11 @@ through μ, normal·(x - μ); ``planes`` (n+1, n+1, 2n+1) holds for each pair b 
 terms, and an offset of +∞ or -∞ that rules out child b or j where it is flat.
 
 Members alternate between two buffers from layer to layer; the dead are marked by the complement of their index.
+
+``axes`` is a tuple of length n. Its length is part of its type, so that the compiler knows the dimension.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +24,7 @@ from tricover.compiled import kernel
 from tricover.geometry._predicates import exact_orientation, orient2d, orient3d
 from tricover.network.mentees import balanced, fermat
 
-__all__ = ["cut", "descend", "grow", "nearest", "place"]
+__all__ = ["Links", "Members", "Room", "Stack", "cut", "descend", "grow", "nearest", "place"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -31,6 +35,58 @@ Axes = tuple[int, ...]
 _FILTER = 8e-16  # covers the rounding of planar and spatial determinants
 _UNDERFLOW = 1e-280
 _UNSURE = 8  # added to a label that rounding could have changed
+
+
+class Members(NamedTuple):
+    """All members of all cells; a cell has a slice of one of the two buffers."""
+
+    ids: Ints
+    """(2, S) agents; the complement for the dead."""
+    places: Floats
+    """(2, n, S) their coordinates, axis by axis, so that loops over members become vectors."""
+    labels: Labels
+    """(S,) the child that each member goes to."""
+    scores: Floats
+    """(S,) by the mentee rule."""
+
+
+class Stack(NamedTuple):
+    """Cells that wait to be handled."""
+
+    cells: Ints
+    """(K, n+1) corner agents."""
+    spans: Indices
+    """(K, 4) start, stop, buffer and layer of each."""
+
+
+class Links(NamedTuple):
+    """The network that is built."""
+
+    in_neighbors: Ints
+    """(N, n+1)"""
+    layer: Ints
+    """(N,)"""
+    descendants: Ints
+    """(N, n+1) living agents below each child."""
+
+
+class Room(NamedTuple):
+    """Arrays to work in, for one cell at a time."""
+
+    corners: Floats
+    """(n+1, n) the cell."""
+    planes: Floats
+    """(n+1, n+1, 2n+1)"""
+    sizes: Indices
+    """(3, n+1) of each child: where it starts, how many members it has, and how many of them live."""
+
+
+class _Span(NamedTuple):
+    """A cell's members: start … stop of buffer ``side``."""
+
+    side: int
+    start: int
+    stop: int
 
 
 @kernel
@@ -67,6 +123,7 @@ def _plane(axes: Axes, corners: Floats, mentee: Floats, b: int, j: int, plane: F
 
 @kernel
 def _set_planes(axes: Axes, corners: Floats, mentee: Floats, planes: Floats) -> None:
+    """Planes of all pairs of children, with flat children ruled out."""
     for b in range(len(axes)):
         for j in range(b + 1, len(axes) + 1):
             _plane(axes, corners, mentee, b, j, planes[b, j])
@@ -84,13 +141,14 @@ def _child(axes: Axes, corners: Floats, mentee: Floats, planes: Floats, x: Float
     """The child that holds x: the least ratio, ties to the lowest; exact where rounding could matter."""
     n = len(axes)
     best = 0
+    # The least so far against each of the others: n signs decide.
     for j in range(1, n + 1):
         value, size = planes[best, j, -1], _UNDERFLOW
         for axis in range(n):
             side = x[axis] - mentee[axis]
             value += planes[best, j, axis] * side
             size += _FILTER * planes[best, j, n + axis] * abs(side)
-        if abs(value) <= size:
+        if abs(value) <= size:  # rounding could have changed the sign
             cell = corners.copy()
             for axis in range(n):
                 cell[best, axis] = x[axis]
@@ -125,9 +183,13 @@ def _label_plane(places: Floats, start: int, stop: int, mentee: Floats, planes: 
 
 @kernel
 def _label(
-    axes: Axes, places: Floats, start: int, stop: int, chosen: int, corners: Floats, planes: Floats, labels: Labels
+    axes: Axes, places: Floats, span: _Span, chosen: int, corners: Floats, planes: Floats, labels: Labels
 ) -> None:
-    """Which child each member belongs to."""
+    """Which child each member belongs to.
+
+    This, ``_move`` and ``_mentee`` take plain arrays: most cells are small, and a tuple of arrays takes time to unpack.
+    """
+    _, start, stop = span
     n = len(axes)
     mentee, x = np.empty(n), np.empty(n)
     for axis in range(n):
@@ -135,6 +197,7 @@ def _label(
     _set_planes(axes, corners, mentee, planes)
     if n == 2:
         _label_plane(places, start, stop, mentee, planes, labels)
+    # In the plane only those that rounding leaves in doubt are left; in space all.
     for i in range(start, stop):
         if i != chosen and (n == 3 or labels[i] >= _UNSURE):
             for axis in range(n):
@@ -143,15 +206,12 @@ def _label(
 
 
 @kernel
-def _move(
-    axes: Axes, ids: Ints, places: Floats, side: int, start: int, stop: int, chosen: int, labels: Labels, sizes: Indices
-) -> None:
-    """Move all members but the chosen one to the other buffer, child by child, in ascending order.
-
-    ``sizes`` (3, n+1) receives of each child: where it starts, how many members it has, and how many of them live.
-    """
+def _move(axes: Axes, ids: Ints, places: Floats, span: _Span, chosen: int, labels: Labels, sizes: Indices) -> None:
+    """Move all members but the chosen one to the other buffer, child by child, in ascending order."""
+    side, start, stop = span
     n = len(axes)
     sizes[:] = 0
+    # A counting sort: how many go to each child, where each child starts, and then everybody there.
     for i in range(start, stop):
         if i != chosen:
             sizes[1, labels[i]] += 1
@@ -166,32 +226,21 @@ def _move(
             ids[1 - side, to] = ids[side, i]
             for axis in range(n):
                 places[1 - side, axis, to] = places[side, axis, i]
-    for k in range(n + 1):
+    for k in range(n + 1):  # back from where each child ends to where it starts
         sizes[0, k] -= sizes[1, k]
 
 
 @kernel
-def place(
-    axes: Axes,
-    ids: Ints,
-    places: Floats,
-    labels: Labels,
-    cells: Ints,
-    spans: Indices,
-    waiting: int,
-    chosen: int,
-    corners: Floats,
-    planes: Floats,
-    sizes: Indices,
-    in_neighbors: Ints,
-    layer: Ints,
-    descendants: Ints,
-) -> int:
+def place(axes: Axes, members: Members, stack: Stack, waiting: int, chosen: int, room: Room, links: Links) -> int:
     """Make the member at ``chosen`` the mentee of the cell on top of the stack, and put its children there instead.
 
     Larger children wait below smaller ones, so a stack grows by no more than n·log₂N. Returns its new height.
-    ``corners`` are the cell's; ``planes`` and ``sizes`` are room to work in.
+    ``room`` has the cell's corners.
     """
+    ids, places, labels, _ = members
+    cells, spans = stack
+    corners, planes, sizes = room
+    in_neighbors, layer, descendants = links
     n = len(axes)
     top = waiting - 1
     start, stop, side, depth = spans[top, 0], spans[top, 1], spans[top, 2], spans[top, 3]
@@ -201,11 +250,13 @@ def place(
         in_neighbors[mentee, k] = cells[top, k]
     if stop - start == 1:
         return top
-    _label(axes, places[side], start, stop, chosen, corners, planes, labels)
-    _move(axes, ids, places, side, start, stop, chosen, labels, sizes)
+    span = _Span(side, start, stop)
+    _label(axes, places[side], span, chosen, corners, planes, labels)
+    _move(axes, ids, places, span, chosen, labels, sizes)
     waiting = top
     for k in range(n + 1):
         descendants[mentee, k] = sizes[2, k]
+    # The largest child that is left, n+1 times; one without a living member needs no cell.
     for _ in range(n + 1):
         k = 0
         for other in range(1, n + 1):
@@ -223,16 +274,16 @@ def place(
 
 
 @kernel
-def _mentee(
-    axes: Axes, rule: int, ids: Ints, places: Floats, start: int, stop: int, corners: Floats, scores: Floats
-) -> int:
+def _mentee(axes: Axes, rule: int, ids: Ints, places: Floats, span: _Span, corners: Floats, scores: Floats) -> int:
     """Position of the living member with the least score; ties go to the lowest index."""
+    _, start, stop = span
     if stop - start == 1 or (rule == 1 and stop - start == 2):  # two members are equally far from their mean
         return start if ids[start] >= 0 else start + 1
     if rule == 0:
         slack = fermat.score(axes, places, start, stop, corners, scores)
     else:
         slack = balanced.score(axes, places, start, stop, corners, scores)
+    # The best and the second best in floating point: mostly they are far enough apart.
     best, least, second = -1, np.inf, np.inf
     for i in range(start, stop):
         if scores[i] < second and ids[i] >= 0:
@@ -242,10 +293,11 @@ def _mentee(
                 second = scores[i]
     if second > least + slack:
         return best
-    best = -1
+    # Otherwise an exact comparison of all that rounding could have made the best.
+    best = stop  # none yet
     for i in range(start, stop):
         if scores[i] <= least + slack and ids[i] >= 0:
-            if best < 0:
+            if best == stop:
                 best = i
             elif rule == 0:
                 best = i if fermat.compare(axes, places, start, stop, i, best, corners) < 0.0 else best
@@ -259,37 +311,27 @@ def grow(
     axes: Axes,
     rule: int,
     reference: Floats,
-    ids: Ints,
-    places: Floats,
-    scores: Floats,
-    labels: Labels,
-    cells: Ints,
-    spans: Indices,
+    members: Members,
+    stack: Stack,
     waiting: int,
     budget: int,
-    in_neighbors: Ints,
-    layer: Ints,
-    descendants: Ints,
+    links: Links,
 ) -> int:
-    """Work through a stack of cells until it is empty or about ``budget`` members were handled; returns its height.
-
-    ``cells`` (K, n+1) are corner agents, ``spans`` (K, 4) hold start, stop, buffer and layer of each cell.
-    """
+    """Work through a stack of cells until it is empty or about ``budget`` members were handled; returns its height."""
+    ids, places, _, scores = members
+    cells, spans = stack
     n = len(axes)
     corners, sizes = np.empty((n + 1, n)), np.empty((3, n + 1), np.int64)
-    planes = np.empty((n + 1, n + 1, 2 * n + 1))
+    room = Room(corners, np.empty((n + 1, n + 1, 2 * n + 1)), sizes)
     while waiting > 0 and budget > 0:
         top = waiting - 1
-        start, stop, side = spans[top, 0], spans[top, 1], spans[top, 2]
-        budget -= stop - start
+        span = _Span(spans[top, 2], spans[top, 0], spans[top, 1])
+        budget -= span.stop - span.start
         for k in range(n + 1):
             for axis in range(n):
                 corners[k, axis] = reference[cells[top, k], axis]
-        chosen = _mentee(axes, rule, ids[side], places[side], start, stop, corners, scores)
-        waiting = place(
-            axes, ids, places, labels, cells, spans, waiting, chosen, corners, planes, sizes,
-            in_neighbors, layer, descendants,
-        )  # fmt: skip
+        chosen = _mentee(axes, rule, ids[span.side], places[span.side], span, corners, scores)
+        waiting = place(axes, members, stack, waiting, chosen, room, links)
     return waiting
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from tricover.errors import FormationError, InputError
 from tricover.geometry.hull import Hull, convex_hull, fan_cones, inside_hull
 from tricover.network import _kernels
+from tricover.network._kernels import Links, Members, Room, Stack
 from tricover.network.core import Choice, choose_core
 from tricover.network.mentees import RULES, MenteeRule
 from tricover.network.roster import scaled
@@ -41,14 +42,6 @@ class Structure:
     in_neighbors: Ints
     layer: Ints
     descendants: Ints
-
-
-@dataclass(frozen=True)
-class _Stack:
-    """Cells (K, n+1) of corner agents, and (K, 4) start, stop, buffer and layer of each."""
-
-    cells: Ints
-    spans: Indices
 
 
 @dataclass(frozen=True)
@@ -195,7 +188,7 @@ def _fill(
 ) -> None:
     """Fill in everybody below the given cells."""
     members, size, n = todo.members, len(todo.members), places.shape[1]
-    axes = (0,) * n  # its length is part of its type, so the kernels are made for that many dimensions
+    axes = (0,) * n
     ids, buffers = np.empty((2, size), np.int32), np.empty((2, n, size))
 
     def lay_out(first: int, last: int) -> None:
@@ -204,28 +197,24 @@ def _fill(
         buffers[0, :, first:last] = places.take(some, axis=0).T
 
     in_ranges(lay_out, size)
-    labels, scores = np.empty(size, np.int8), np.empty(size)
-    outputs = (structure.in_neighbors, structure.layer, structure.descendants)
-    room = (np.empty((n + 1, n + 1, 2 * n + 1)), np.empty((3, n + 1), np.int64))
+    everybody = Members(ids, buffers, np.empty(size, np.int8), np.empty(size))
+    links = Links(structure.in_neighbors, structure.layer, structure.descendants)
+    planes, sizes = np.empty((n + 1, n + 1, 2 * n + 1)), np.empty((3, n + 1), np.int64)
 
-    def grow(stack: _Stack) -> list[_Stack]:
-        waiting = len(stack.cells)
-        cells, spans = _with_room(stack.cells), _with_room(stack.spans)
+    def grow(given: Stack) -> list[Stack]:
+        waiting = len(given.cells)
+        cells, spans = stack = Stack(_with_room(given.cells), _with_room(given.spans))
         if not callable(mentee):
-            waiting = _kernels.grow(
-                axes, RULES[mentee], places, ids, buffers, scores, labels, cells, spans, waiting, _BUDGET, *outputs
-            )
+            waiting = _kernels.grow(axes, RULES[mentee], places, everybody, stack, waiting, _BUDGET, links)
         while callable(mentee) and waiting:
             chosen = _user_choice(mentee, reference, ids, cells[waiting - 1], spans[waiting - 1])
-            corners = places[cells[waiting - 1]]
-            waiting = _kernels.place(
-                axes, ids, buffers, labels, cells, spans, waiting, chosen, corners, *room, *outputs
-            )
-        return [_Stack(cells[part:waiting:2], spans[part:waiting:2]) for part in range(min(waiting, 2))]
+            room = Room(places[cells[waiting - 1]], planes, sizes)
+            waiting = _kernels.place(axes, everybody, stack, waiting, chosen, room, links)
+        return [Stack(cells[part:waiting:2], spans[part:waiting:2]) for part in range(min(waiting, 2))]
 
     spans = np.column_stack([todo.cuts[:-1], todo.cuts[1:], np.zeros(len(todo.layers), np.int64), todo.layers])
     living = np.diff(np.append(0, np.cumsum(alive[members]))[todo.cuts])
-    work_off(grow, [_Stack(todo.corners[living > 0], spans[living > 0])])
+    work_off(grow, [Stack(todo.corners[living > 0], spans[living > 0])])
 
 
 def _with_room(rows: NDArray[Number]) -> NDArray[Number]:

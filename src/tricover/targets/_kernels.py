@@ -4,7 +4,7 @@ Stretches that are surely inside come from prefix sums. Targets that are perhaps
 three edge functions and, where rounding leaves a doubt, exact orientation tests.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,20 @@ from numpy.typing import NDArray
 from tricover.compiled import inlined, kernel
 from tricover.geometry._expansions import two_sum
 from tricover.geometry._predicates import orient2d
-from tricover.targets._rows import BLOCK, follow, outline
+from tricover.targets._rows import BLOCK, Rows, follow, outline
 
-__all__ = ["CHUNK", "TILES", "block_sums", "find_tiles", "jumps", "list_inside", "sum_inside"]
+__all__ = [
+    "CHUNK",
+    "TILES",
+    "Chosen",
+    "Sums",
+    "Weighted",
+    "block_sums",
+    "find_tiles",
+    "jumps",
+    "list_inside",
+    "sum_inside",
+]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int32]
@@ -25,6 +36,33 @@ _NUMBER = np.array([byte.bit_count() for byte in range(256)], np.int32)  # of bi
 _PLACES = np.array(
     [[k for k in range(8) if byte >> k & 1] + [0] * (8 - byte.bit_count()) for byte in range(256)], np.int32
 )
+
+
+class Chosen(NamedTuple):
+    """Some triangles, and where in the results each of them belongs."""
+
+    triangles: Floats
+    """(T, 3, 2)"""
+    places: NDArray[np.int64]
+    """(T,)"""
+
+
+class Weighted(NamedTuple):
+    """Weights of the targets in their index's order."""
+
+    weights: Floats
+    """(D,), or a single one for all."""
+    prefix: Floats
+    """(blocks, 3, 2) from ``block_sums``."""
+
+
+class Sums(NamedTuple):
+    """Results for all triangles."""
+
+    counts: NDArray[np.int64]
+    """Number of targets inside each."""
+    sums: Floats
+    """(…, 3) of w·x, w·y and w."""
 
 
 @kernel
@@ -38,6 +76,7 @@ def block_sums(points: Floats, weights: Floats, count: int, sums: Floats) -> Non
     """Sums (blocks, 3, 2) of w·x, w·y and w before each block, as unevaluated pairs of a high and a low part."""
     for term in range(3):
         high, low = 0.0, 0.0
+        # What each addition rounds off goes into the low part.
         for target in range(count):
             if target % BLOCK == 0:
                 sums[target // BLOCK, term, 0], sums[target // BLOCK, term, 1] = high, low
@@ -141,13 +180,16 @@ def _near(
     """
     masks, found = scratch
     chunks, count = 0, 0
+    # Test all chunks, and keep the masks of those in which something may be inside.
     for piece in range(pieces):
         last = perhaps[piece, 1]
         for first in range(perhaps[piece, 0], last, CHUNK):
-            both, these = _mask(edges, doubt, points[0], points[1], first), (1 << min(last - first, CHUNK)) - 1
+            both = _mask(edges, doubt, points[0], points[1], first)
+            these = (1 << min(last - first, CHUNK)) - 1
             bits = both & these
             masks[chunks, 0], masks[chunks, 1], masks[chunks, 2] = first, bits, bits & ~(both >> CHUNK)
             chunks += bits != 0
+    # Turn masks into targets, a byte at a time: eight are written, and as many count as there are bits.
     for chunk in range(chunks):
         first, bits, doubtful = masks[chunk, 0], masks[chunk, 1], masks[chunk, 2]
         if doubtful:
@@ -161,9 +203,9 @@ def _near(
 
 
 @kernel
-def _scratch(points: Floats, rows: Floats) -> Any:
+def _scratch(index: Rows) -> Any:
     """Room for the stretches of one triangle that are perhaps and surely inside, and for what is found in them."""
-    most, targets = rows.shape[1], points.shape[1]
+    most, targets = index.rows.shape[1], index.points.shape[1]
     masks = np.empty((targets // CHUNK + 2 * most + 1, 3), np.int32)
     return (
         np.empty((2 * most, 2), np.int32),
@@ -173,46 +215,37 @@ def _scratch(points: Floats, rows: Floats) -> Any:
 
 
 @kernel
-def _between(prefix: Floats, term: int, inner: int, outer: int) -> float:
-    """A sum from one block's start to another's."""
-    a, b = outer // BLOCK, inner // BLOCK
-    difference, lost = two_sum(prefix[a, term, 0], -prefix[b, term, 0])
-    return float(difference + (lost + (prefix[a, term, 1] - prefix[b, term, 1])))
+def _difference(after: Floats, before: Floats) -> float:
+    """Of two sums, each a high and a low part."""
+    difference, lost = two_sum(after[0], -before[0])
+    return float(difference + (lost + (after[1] - before[1])))
 
 
 @kernel
-def sum_inside(
-    triangles: Floats,
-    places: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    sums: Floats,
-    points: Floats,
-    rows: Floats,
-    bins: Integers,
-    lookup: Integers,
-    weights: Floats,
-    prefix: Floats,
-) -> None:
-    """Number of targets, and sums of w·x, w·y and w, inside each triangle (T, 3, 2).
-
-    They are written to the ``places`` of the triangles in counts (…,) and sums (…, 3). Points (2, D + CHUNK) and
-    weights, (D,) or a single one, are sorted; ``prefix`` comes from ``block_sums``.
-    """
+def sum_inside(chosen: Chosen, index: Rows, masses: Weighted, out: Sums) -> None:
+    """Number of targets, and sums of w·x, w·y and w, inside each chosen triangle."""
+    triangles, places = chosen
+    weights, prefix = masses
+    counts, sums = out
+    points = index.points
     numbers, totals = np.empty(len(triangles), np.int64), np.empty((len(triangles), 3))
-    perhaps, surely, scratch = _scratch(points, rows)
+    perhaps, surely, scratch = _scratch(index)
     found = scratch[1]
     for triangle in range(len(triangles)):
         corners = triangles[triangle]
         shape = outline(corners)
         edges = _edges(shape[:3])
-        pieces, blocks, doubt = follow(shape, rows, bins, lookup, points[0], perhaps, surely)
+        pieces, blocks, doubt = follow(shape, index, perhaps, surely)
+        # Stretches that are surely inside: the difference of two prefix sums each.
         number, sum_x, sum_y, sum_w = 0, 0.0, 0.0, 0.0
         for block in range(blocks):
             inner, outer = surely[block, 0], surely[block, 1]
             number += outer - inner
-            sum_x += _between(prefix, 0, inner, outer)
-            sum_y += _between(prefix, 1, inner, outer)
-            sum_w += _between(prefix, 2, inner, outer)
+            after, before = prefix[outer // BLOCK], prefix[inner // BLOCK]
+            sum_x += _difference(after[0], before[0])
+            sum_y += _difference(after[1], before[1])
+            sum_w += _difference(after[2], before[2])
+        # Near the outline: target by target.
         near = _near(corners, edges, doubt, points, perhaps, pieces, scratch)
         for k in range(near):
             target = np.uint64(found[k])
@@ -222,31 +255,24 @@ def sum_inside(
             sum_w += weight
         numbers[triangle] = number + near
         totals[triangle, 0], totals[triangle, 1], totals[triangle, 2] = sum_x, sum_y, sum_w
-    for triangle, place in enumerate(places):  # all at once: far-off writes in the loop above would hold it up
+    # Results are written all at once: far-off writes in the loop above would hold it up.
+    for triangle, place in enumerate(places):
         counts[place] = numbers[triangle]
         sums[place, 0], sums[place, 1], sums[place, 2] = totals[triangle, 0], totals[triangle, 1], totals[triangle, 2]
 
 
 @kernel
-def list_inside(
-    triangles: Floats,
-    places: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    members: Integers,
-    points: Floats,
-    rows: Floats,
-    bins: Integers,
-    lookup: Integers,
-    names: Integers,
-) -> None:
-    """Names of the targets inside each triangle (T, 3, 2), written to members from the offset of its place on."""
-    perhaps, surely, scratch = _scratch(points, rows)
+def list_inside(chosen: Chosen, index: Rows, names: Integers, offsets: NDArray[np.int64], members: Integers) -> None:
+    """Names of the targets inside each chosen triangle, written to members from the offset of its place on."""
+    triangles, places = chosen
+    points = index.points
+    perhaps, surely, scratch = _scratch(index)
     found = scratch[1]
     for triangle in range(len(triangles)):
         corners = triangles[triangle]
         shape = outline(corners)
         edges = _edges(shape[:3])
-        pieces, blocks, doubt = follow(shape, rows, bins, lookup, points[0], perhaps, surely)
+        pieces, blocks, doubt = follow(shape, index, perhaps, surely)
         place = offsets[places[triangle]]
         for block in range(blocks):
             for target in range(surely[block, 0], surely[block, 1]):

@@ -4,14 +4,14 @@ In each row a triangle meets consecutive stretches of the sorted targets: perhap
 (inner … outer), perhaps inside (outer … last). "Surely" is decided with margins that exceed all rounding.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tricover.compiled import inlined, kernel
 
-__all__ = ["BLOCK", "fill_bins", "follow", "outline"]
+__all__ = ["BLOCK", "Rows", "fill_bins", "follow", "outline"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int32]
@@ -23,10 +23,24 @@ _FEW = 192  # stretches up to this long are tested target by target
 _STEEP = 1e150
 
 
+class Rows(NamedTuple):
+    """Targets sorted into rows, as the kernels follow a triangle through them."""
+
+    points: Floats
+    """(2, D) and some padding: sorted by row, within a row by x."""
+    rows: Floats
+    """(5, R) bottom, bottom of the next row, left, bins per metre, and width of a bin."""
+    bins: Integers
+    """(R, B + 1) first target of each bin."""
+    lookup: Integers
+    """First row of each bin of heights."""
+
+
 @kernel
 def fill_bins(xs: Floats, size: int, rows: Floats, bins: Integers) -> None:
     """bins[r, b]: the first target of row r whose bin is b or later; row r holds ``size`` targets sorted by x."""
     last = bins.shape[1] - 1
+    # One pass over bins and targets together: both ascend within a row.
     for row in range(len(bins)):
         target = row * size
         end = min(target + size, len(xs))
@@ -70,7 +84,7 @@ def _first_row(height: float, rows: Floats, lookup: Integers) -> int:
     place = (height - bottom) * (bins / (top - bottom) if top > bottom else 0.0)
     b = 0 if place < 0 else int(min(place, bins - 1.0))
     low, high = lookup[b], lookup[b + 1]
-    while low < high:
+    while low < high:  # bisection, mostly over one row or two
         middle = (low + high) // 2
         if rows[1, middle] < height:
             low = middle + 1
@@ -84,7 +98,7 @@ def _after(xs: Floats, row: int, rows: Floats, bins: Integers, x: float) -> int:
     """The first of a row's targets that is right of x: it is in the bin of x, or the first one of the next."""
     place = min(max((x - rows[2, row]) * rows[3, row], 0.0), bins.shape[1] - 2.0)
     low, high = bins[row, np.uint64(place)], bins[row, np.uint64(place) + np.uint64(1)]
-    while low < high:
+    while low < high:  # bisection, mostly over two targets
         middle = (low + high) // 2
         if xs[middle] <= x:
             low = middle + 1
@@ -123,21 +137,22 @@ def _bent(shape: Any, height: float) -> float:
 
 
 @inlined
-def follow(
-    shape: Any, rows: Floats, bins: Integers, lookup: Integers, xs: Floats, perhaps: Integers, surely: Integers
-) -> Any:
+def follow(shape: Any, index: Rows, perhaps: Integers, surely: Integers) -> Any:
     """Write down the stretches of targets that are perhaps and surely inside a triangle; returns how many there are.
 
     Also returns more than the rounding error of the edge functions at any of these targets. Where the long side and the
     bent one leave a row, they enter the next.
     """
     (ax, bottom), (bx, by), (_, top), (_, _, whole), (margin, _, width) = shape
+    points, rows, bins, lookup = index
+    xs = points[0]
     pieces, blocks, bin_width, height, last_bin = 0, 0, 0.0, 0.0, bins.shape[1] - 2.0
     begin, end = _first_row(bottom, rows, lookup), _first_row(top, rows, lookup)
     while end < rows.shape[1] and rows[0, end] <= top:
         end += 1
     low = rows[0, min(begin, rows.shape[1] - 1)]
     long_u, bent_u = ax + (max(low, bottom) - bottom) * whole, _bent(shape, max(low, bottom))
+    # Row by row upwards. Unsigned numbers need no look at their sign where they index.
     for row in range(np.uint64(begin), np.uint64(end)):
         high = rows[1, row]
         long_v, bent_v = ax + (min(high, top) - bottom) * whole, _bent(shape, min(high, top))

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.targets import _kernels as kernels
-from tricover.targets._rows import BLOCK, fill_bins
+from tricover.targets._kernels import Chosen, Sums, Weighted
+from tricover.targets._rows import BLOCK, Rows, fill_bins
 from tricover.threads import in_ranges
 
 __all__ = ["Index", "Masses", "build_index", "count_and_sum", "list_members"]
@@ -37,15 +38,11 @@ _PER_ROW = 16  # bins per row in the table that finds a triangle's first row
 
 @dataclass(frozen=True, eq=False)
 class Index:
-    """Targets sorted into rows.
-
-    points (2, D) sorted, and some padding; names (D,) their own indices; rows (5, R): bottom, bottom of the next row,
-    left, bins per metre and width of a bin; bins (R, B + 1): first target of each bin; lookup: first row of
-    each bin of heights.
-    """
+    """Targets sorted into rows; see ``Rows`` for the arrays."""
 
     points: Floats
     names: Integers
+    """(D,) the targets' own indices, in the order of ``points``."""
     rows: Floats
     bins: Integers
     lookup: Integers
@@ -55,9 +52,9 @@ class Index:
         return Masses(self, np.ones(1) if weights is None else weights[self.names])
 
     @property
-    def tables(self) -> tuple[Floats, Floats, Integers, Integers]:
+    def tables(self) -> Rows:
         """What the kernels need to follow a triangle."""
-        return self.points, self.rows, self.bins, self.lookup
+        return Rows(self.points, self.rows, self.bins, self.lookup)
 
     @cached_property
     def corners(self) -> tuple[Floats, Floats]:
@@ -141,18 +138,18 @@ def _order(index: Index, triangles: Floats) -> NDArray[np.int64] | None:
     return np.argsort(tiles, kind="stable") if kernels.jumps(tiles) > _FEW_JUMPS * count else None
 
 
-def _in_parts(index: Index, triangles: Floats, work: Callable[[Floats, NDArray[np.int64]], None]) -> None:
-    """Do the work for parts of the triangles, side by side; it is told which ones they are."""
+def _in_parts(index: Index, triangles: Floats, work: Callable[[Chosen], None]) -> None:
+    """Do the work for parts of the triangles, side by side."""
     if not len(index.names):
         return
     order = _order(index, triangles)
 
     def do(first: int, last: int) -> None:
         if order is None:
-            work(triangles[first:last], np.arange(first, last))
+            work(Chosen(triangles[first:last], np.arange(first, last)))
         else:
-            chosen = order[first:last]
-            work(triangles.reshape(-1, 6).take(chosen, axis=0).reshape(-1, 3, 2), chosen)
+            some = order[first:last]
+            work(Chosen(triangles.reshape(-1, 6).take(some, axis=0).reshape(-1, 3, 2), some))
 
     in_ranges(do, len(triangles), smallest=_part(index, triangles), most=64)
 
@@ -169,10 +166,11 @@ def _part(index: Index, triangles: Floats) -> int:
 
 def count_and_sum(masses: Masses, triangles: Floats) -> tuple[NDArray[np.int64], Floats]:
     """Number of targets (T,), and sums (T, 3) of w·x, w·y and w, inside triangles (T, 3, 2)."""
-    index, counts, sums = masses.index, np.zeros(len(triangles), np.int64), np.zeros((len(triangles), 3))
-    tables = (counts, sums, *index.tables, masses.weights, masses.prefix)
-    _in_parts(index, triangles, lambda part, chosen: kernels.sum_inside(part, chosen, *tables))
-    return counts, sums
+    index, count = masses.index, len(triangles)
+    tables, weighted = index.tables, Weighted(masses.weights, masses.prefix)
+    out = Sums(np.zeros(count, np.int64), np.zeros((count, 3)))
+    _in_parts(index, triangles, lambda chosen: kernels.sum_inside(chosen, tables, weighted, out))
+    return out
 
 
 def list_members(masses: Masses, triangles: Floats) -> tuple[NDArray[np.int64], Integers]:
@@ -180,6 +178,6 @@ def list_members(masses: Masses, triangles: Floats) -> tuple[NDArray[np.int64], 
     index, (counts, _) = masses.index, count_and_sum(masses, triangles)
     offsets = np.concatenate([[0], np.cumsum(counts)])
     members = np.empty(offsets[-1], dtype=np.int32)
-    lists = (offsets, members, *index.tables, index.names)
-    _in_parts(index, triangles, lambda part, chosen: kernels.list_inside(part, chosen, *lists))
+    tables = index.tables
+    _in_parts(index, triangles, lambda chosen: kernels.list_inside(chosen, tables, index.names, offsets, members))
     return offsets, members

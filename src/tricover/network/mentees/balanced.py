@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.compiled import kernel
-from tricover.geometry._expansions import ROOM, add, add_product, compress, two_sum
+from tricover.geometry._expansions import EMPTY, PAIR, ROOM, add, add_product, compress, two_sum
 
 __all__ = ["compare", "score"]
 
@@ -34,7 +34,7 @@ def _normal(axes: Axes, corners: Floats, k: int, axis: int, normal: Floats) -> i
         normal[1], normal[0] = two_sum(a[1 - axis], -base[1 - axis])
         if axis == 1:
             normal[0], normal[1] = -normal[0], -normal[1]
-        return 2
+        return PAIR
     b = corners[(k + 3) % (n + 1)]
     u, v = (axis + 1) % n, (axis + 2) % n
     sides = np.empty((4, 2))
@@ -42,8 +42,8 @@ def _normal(axes: Axes, corners: Floats, k: int, axis: int, normal: Floats) -> i
     sides[1, 1], sides[1, 0] = two_sum(b[v], -base[v])
     sides[2, 1], sides[2, 0] = two_sum(a[v], -base[v])
     sides[3, 1], sides[3, 0] = two_sum(b[u], -base[u])
-    length = add_product(normal, 0, sides[0], 2, sides[1], 2, 1.0)
-    return add_product(normal, length, sides[2], 2, sides[3], 2, -1.0)
+    length = add_product(normal, EMPTY, sides[0], PAIR, sides[1], PAIR, 1.0)
+    return add_product(normal, length, sides[2], PAIR, sides[3], PAIR, -1.0)
 
 
 @kernel
@@ -103,16 +103,16 @@ def compare(axes: Axes, places: Floats, start: int, stop: int, i: int, j: int, c
         x, y = places[axis, i], places[axis, j]
         apart[axis, 1], apart[axis, 0] = two_sum(x, -y)
         near[1], near[0] = two_sum(x, y)
-        length = add_product(beyond[axis], 0, near, 2, count, 1, 1.0)
+        length = add_product(beyond[axis], EMPTY, near, PAIR, count, len(count), 1.0)
         for member in range(start, stop):
             length = add(beyond[axis], length, -2.0 * places[axis, member])
         lengths[axis] = compress(beyond[axis], length)
-    length = 0
+    length = EMPTY
     for k in range(n + 1):
-        near_length, far_length = 0, 0
+        near_length, far_length = EMPTY, EMPTY
         for axis in range(n):
             normal_length = _normal(axes, corners, k, axis, normal)
-            near_length = add_product(near, near_length, normal, normal_length, apart[axis], 2, 1.0)
+            near_length = add_product(near, near_length, normal, normal_length, apart[axis], PAIR, 1.0)
             far_length = add_product(far, far_length, normal, normal_length, beyond[axis], lengths[axis], 1.0)
         length = add_product(total, length, near, near_length, far, far_length, 1.0)
     return float(total[length - 1])

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.compiled import kernel
-from tricover.geometry._expansions import ROOM, add_product, add_root, two_sum
+from tricover.geometry._expansions import EMPTY, PAIR, ROOM, add_product, add_root, two_sum
 
 __all__ = ["compare", "score"]
 
@@ -63,13 +63,13 @@ def score(axes: Axes, places: Floats, start: int, stop: int, corners: Floats, sc
 def compare(axes: Axes, places: Floats, start: int, stop: int, i: int, j: int, corners: Floats) -> float:
     """Sign of score(i) - score(j), to 60 digits: sums of roots that agree so far are equal."""
     total, square, side = np.empty(ROOM), np.empty(ROOM), np.empty(2)
-    length, size = 0, 0.0
+    length, size = EMPTY, 0.0
     for which in range(2):
         for k in range(len(corners)):
-            square_length = 0
+            square_length = EMPTY
             for axis in range(len(axes)):
                 side[1], side[0] = two_sum(places[axis, i if which == 0 else j], -corners[k, axis])
-                square_length = add_product(square, square_length, side, 2, side, 2, 1.0)
+                square_length = add_product(square, square_length, side, PAIR, side, PAIR, 1.0)
             length = add_root(total, length, square, square_length, 1.0 if which == 0 else -1.0)
             size += math.sqrt(square[square_length - 1])
     return 0.0 if abs(total[length - 1]) <= _DIGITS * size else float(total[length - 1])
