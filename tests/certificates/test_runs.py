@@ -92,7 +92,7 @@ def test_mixed_teams_know_who_is_exact():
     assert log.exact.tolist() == [agent % 2 == 0 for agent in range(30)]
     assert log.ideal.all()
     found = tc.certify(made)
-    first = log.stretches[0].network.layers[1]
+    first = log.epochs[0].network.layers[1]
     assert (found.neighbourhood.radii[first] == 0).tolist() == (first % 2 == 0).tolist()
 
 

@@ -5,7 +5,7 @@ told.
 """
 
 from tricover.certificates.certificate import FAILS, HOLDS, NOT_APPLICABLE, Certificate, Claim, Fault
-from tricover.certificates.log import Log, Settings, Stretch, log_of
+from tricover.certificates.log import Log, LoggedEpoch, Settings, log_of
 from tricover.certificates.runs import log_of_run, with_scenario
 from tricover.certificates.subjects import certify
 from tricover.certificates.tables import read_log
@@ -19,8 +19,8 @@ __all__ = [
     "Claim",
     "Fault",
     "Log",
+    "LoggedEpoch",
     "Settings",
-    "Stretch",
     "certify",
     "log_of",
     "log_of_run",

@@ -1,13 +1,15 @@
-"""Theorem 2: condition C2, the contraction that follows from it, what the paper misses, and where followers end up.
+"""Theorem 2: condition C2, the contraction that follows from it, the finite-time fact, and where followers end up.
 
-A[t] is the followers' part of Γ[t], and Φ(t, s) = A[t-1] ⋯ A[s]. All A are non-negative, so ‖Φ(t, s)‖∞ is the largest
-entry of Φ(t, s)·1, and the share of the anchors in row i of a product of Γ is 1 - (Φ·1)_i: products of matrices are
-never formed. C2 says that share is at least η in any T steps; then ‖Φ(t, s)‖∞ ≤ (1-η)^⌊(t-s)/T⌋.
+A[t] is the followers' part of Γ[t], and Φ(t, s) = A[t-1] ⋯ A[s]. All entries are non-negative, so ‖Φ(t, s)‖∞ is the
+largest entry of Φ(t, s)·1. The anchors' share in row i of a product of Γ is 1 - (Φ·1)_i. So a vector is carried from
+step to step, and products of matrices are never formed. C2 says that this share is at least η after any T steps. Then
+‖Φ(t, s)‖∞ ≤ (1-η)^⌊(t-s)/T⌋.
 
-What the paper misses: A[t] is strictly block lower triangular, so Φ(t, s) = 0 once t - s ≥ depth. C2 therefore holds
-with T = depth for every η < 1, and at most ``depth`` vectors are alive at a time. A row with negative entries (Theorem
-1 fails) counts with their absolute values, which bounds the norm from above. Products do not reach over a repair:
-every stretch with one network is looked at on its own.
+The paper does not say that A[t] is strictly block lower triangular, so that Φ(t, s) = 0 once t - s ≥ depth. Therefore
+C2 holds with T = depth for every η < 1, and at most ``depth`` vectors are needed at a time.
+
+A row with negative entries (where Theorem 1 fails) counts with their absolute values. This bounds the norm from above.
+Products do not reach over a repair: every epoch is looked at on its own.
 """
 
 import numpy as np
@@ -45,17 +47,20 @@ class Products:
         self.margin = log.settings.margin or 0.05
         self.depth, self.sound = 0, True
         self.measured = np.full(1, 1.0)
-        self.culprits: dict[int, tuple[int, int]] = {}
+        self.largest_at: dict[int, tuple[int, int]] = {}  # lag to agent and s of the largest norm
         self._vectors: list[Floats] = []
         self._unchanged = 0
 
     def see(self, step: Step) -> None:
-        """One factor more, in all products that are alive."""
+        """One factor more, in the products of all lags.
+
+        While nobody moves, a product of that many equal factors or fewer is what it was: it is not computed again.
+        """
         if step.opens:
             self._open(step)
         self._unchanged = self._unchanged + 1 if step.same else 0
-        newest = min(step.index - step.stretch.start + 1, len(self._vectors) - 1)
-        for lag in range(newest, self._unchanged, -1):
+        newest = min(step.index - step.epoch.start + 1, len(self._vectors) - 1)
+        for lag in range(newest, self._unchanged, -1):  # from the longest on: each is made from the next shorter one
             product, vector = self._vectors[lag], self._vectors[lag - 1]
             if not len(product):
                 continue
@@ -64,11 +69,12 @@ class Products:
             if not norm <= self.measured[lag]:
                 self.measured[lag] = norm
                 agent = step.frame.followers[place + len(step.frame.followers) - len(product)]
-                self.culprits[lag] = (int(agent), step.index + 1 - lag)
+                self.largest_at[lag] = (int(agent), step.index + 1 - lag)
 
     def _open(self, step: Step) -> None:
-        frame, sound = step.frame, not step.frame.misfits
+        frame, sound = step.frame, not step.frame.violations
         count, depth = len(frame.followers), frame.network.depth
+        # Layers up to the lag have forgotten: their entries are zero and left out.
         left_out = frame.starts if sound else np.zeros(depth + 1, np.int64)
         self._vectors = [np.ones(count), *(np.zeros(count - left_out[lag]) for lag in range(1, depth + 1))]
         self._unchanged = 0
@@ -103,7 +109,6 @@ class Products:
     def _condition(self) -> Claim:
         found = self.contraction
         share, eta, window = self._best_eta(found.window), found.eta, found.window
-        culprit = self.culprits.get(min(window, self.depth))
         figures = {
             "eta": eta,
             "window": window,
@@ -118,7 +123,7 @@ class Products:
         if share >= eta and share > 0:
             every = "every η < 1" if share == 1 else f"η = {eta:.3g}"
             return Claim(*_C2, HOLDS, f"T = {window} with {every}: anchors have that share after T steps.", figures)
-        agent, start = culprit or (-1, 0)
+        agent, start = self.largest_at.get(min(window, self.depth), (-1, 0))
         fault = Fault(agent, start, eta - share, "of the weight", f"anchors have a share of only {share:.3g}")
         return Claim(*_C2, FAILS, f"T = {window} is too short for η = {eta:.3g}.", figures, (fault,))
 
@@ -133,7 +138,7 @@ class Products:
             return Claim(*_BOUND, HOLDS, text, figures)
         faults = tuple(
             Fault(agent, start, float(found.measured[lag]), "", f"‖Φ({start + lag}, {start})‖∞ exceeds its bound")
-            for lag, (agent, start) in ((int(lag), self.culprits[int(lag)]) for lag in above)
+            for lag, (agent, start) in ((int(lag), self.largest_at[int(lag)]) for lag in above)
         )
         return Claim(*_BOUND, FAILS, f"‖Φ‖∞ exceeds the bound at {above.size} of the lags.", figures, faults)
 
@@ -142,7 +147,7 @@ class Products:
         if self.sound and last == 0.0:
             text = f"What happened {counted(self.depth, 'step')} ago is forgotten, to the bit."
             return Claim(*FINITE_TIME, HOLDS, text, {"depth": self.depth, "norm": last})
-        agent, start = self.culprits.get(self.depth, (-1, 0))
+        agent, start = self.largest_at.get(self.depth, (-1, 0))
         fault = Fault(agent, start, last, "", f"‖Φ({start + self.depth}, {start})‖∞ is not zero")
         faults = (fault,) if agent >= 0 else ()
         text = "Some agent hears itself, through others, or one of its own layer."
