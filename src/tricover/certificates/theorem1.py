@@ -79,7 +79,8 @@ class Anchors:
             self._close()
             self.arrived, self.places = None, step.epoch.places
             self._look(step, step.before, step.index)
-        if not step.same:
+        # Where nobody moved, there is nothing new to see, unless the anchors are not due before this step.
+        if not step.same or self.arrived is None or self.faults.count:
             self._look(step, step.after, step.index + 1)
 
     def _look(self, step: Step, positions: Floats, time: int) -> None:
