@@ -198,7 +198,7 @@ def adversaries(seed):
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("which", range(3))
 def test_nobody_leaves_a_proper_radius_or_its_cell(seed, which):
-    """A walk written anew, with in-neighbours and landings as bad as they may be, and radii as large as can be proper."""
+    """A walk written anew: in-neighbours and landings as bad as they may be, radii as large as can be proper."""
     rng = np.random.default_rng([seed, 1])
     resolution, margin = int(rng.integers(1, 4)), float(rng.uniform(0.25, 0.32))
     desired = np.array([[0, 0], [9, 0], [9, 9], [0, 9], [9, 4], [0, 0], [0, 0], [0, 0]], dtype=float)

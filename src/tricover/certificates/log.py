@@ -174,7 +174,7 @@ def log_of(
     places = [None] * (len(networks) - 1) + [last]
     epochs = tuple(
         LoggedEpoch(start, one, where, None if arrived is None else max(start, arrived))
-        for (start, one), where in zip(networks, places, strict=True)
+        for (start, one), where in zip(networks, places, strict=False)
     )
     told = settings or Settings()
     log = Log(name, given.shape[1], len(given) - 1, ArrayReader(given), epochs, told, targets)

@@ -147,8 +147,8 @@ class Stochastic:
         """Look at the rows of Γ[t]."""
         rows = step.rows
         self.rows += len(rows.outside)
+        self.flat += int(rows.flat.sum())
         if not step.same:
-            self.flat += int(rows.flat.sum())
             self.smallest = min(self.smallest, float(rows.weights.min(initial=1.0)))
         bad = np.flatnonzero(rows.outside)
         if bad.size:
