@@ -64,9 +64,10 @@ class Convergence:
         if self.why_not is None:
             found = _desired(log) if desired is None else _living(log, desired)
             self.neighbourhood = neighbourhood(self.last.network, found, log.settings, log.exact, log.ideal)
-        self.settled = np.full(self.last.network.depth + 1, self.last.start)
-        self.farthest_agent = np.full(self.last.network.depth + 1, -1)
-        self.distance = np.full(self.last.network.depth + 1, np.nan)
+        layers = self.last.network.depth + 1
+        self.settled = np.full(layers, self.last.start)  # the step after the last one at which a layer was off
+        self.farthest_agent = np.full(layers, -1)  # at that last step
+        self.distance = np.full(layers, np.nan)  # the largest from the bound on
         self.faults = Faults()
         self._desired = self._radii = np.empty(0)  # of the followers, by layer
         self.points = lands_on_points(self.last.network, log.settings, log.exact, log.ideal)
@@ -109,13 +110,14 @@ class Convergence:
         if off.size:  # a fault names an agent of the first layer that is late: no other layer needs one
             first, last = starts[off[0] - 1], starts[off[0]]
             self.farthest_agent[off[0]] = frame.followers[first + away[first:last].argmax()]
-        if bounds is not None:
-            due = int(np.searchsorted(bounds[1:], time, side="right"))
-            self.distance[1 : due + 1] = np.fmax(self.distance[1 : due + 1], farthest[:due])
-            allowed = self._radii[: starts[due]] + np.repeat(slack[:due], np.diff(starts[: due + 1]))
-            bad = np.flatnonzero(away[: starts[due]] > allowed)
-            beyond = away[bad] - allowed[bad]
-            self.faults.add(frame.followers[bad], time, beyond, ["outside its neighbourhood"] * len(bad))
+        if bounds is None:
+            return
+        due = int(np.searchsorted(bounds[1:], time, side="right"))  # layers 1 … due have reached their bounds
+        self.distance[1 : due + 1] = np.fmax(self.distance[1 : due + 1], farthest[:due])
+        allowed = self._radii[: starts[due]] + np.repeat(slack[:due], np.diff(starts[: due + 1]))
+        bad = np.flatnonzero(away[: starts[due]] > allowed)
+        beyond = away[bad] - allowed[bad]
+        self.faults.add(frame.followers[bad], time, beyond, ["outside its neighbourhood"] * len(bad))
 
     @property
     def layers(self) -> tuple[Layer, ...]:
