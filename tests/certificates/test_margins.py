@@ -149,3 +149,11 @@ def test_triangles_without_area_have_no_cells():
     found = audit(log_of(positions, NETWORK, settings=Settings("walk", "centroid", 4, 0.05)))
     assert found["C1"].verdict == "holds"
     assert found["theorem1"].figures["flat"] == found["theorem1"].figures["rows"] == 2
+
+
+def test_from_outside_no_cell_is_meant():
+    landing = [Fraction(1, 24), Fraction(23, 48), Fraction(23, 48)]  # well inside a cell on the near side
+    for margin, verdict in ((1 / 32, "holds"), (1 / 16, "fails")):
+        found = claim(OUTSIDE, landing, margin, 8)
+        assert found.verdict == verdict
+        assert found.figures["smallest_margin"] == pytest.approx(1 / 24, abs=1e-13)
