@@ -94,7 +94,7 @@ CHAIN = tc.build_network([[0, 0], [4, 0], [4, 4], [0, 4], [2, 2], [1, 2], [0.5, 
 
 
 def chain(first, second):
-    """A log in which 6 lands with the weights ``first`` on 5, and 7 with the weights ``second`` on 6; all to the bit."""
+    """A log in which 6 lands with weights ``first`` on 5, and 7 with weights ``second`` on 6; all to the bit."""
     positions = np.repeat(CHAIN.reference[None], len(first) + 1, axis=0)
     positions[:, 6:] = [[0.5, 2.0], [0.25, 2.0]]
     for step, (one, other) in enumerate(zip(first, second, strict=True)):

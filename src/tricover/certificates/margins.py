@@ -68,7 +68,7 @@ class Margins:
     def _kept_nearby(self, standing: Rows, landing: Rows, places: Ints, slack: Floats) -> Floats:
         """The same, with the agent's own position anywhere within rounding of where it is."""
         best = landing.weights[places].min(axis=1, initial=1.0)
-        on_edge = standing.weights[places].min(axis=1, initial=1.0) <= slack
+        on_edge = np.abs(standing.weights[places].min(axis=1, initial=1.0)) <= slack
         best[~on_edge & (standing.outside[places] == 0)] = -np.inf  # surely inside: the triangle was not meant
         inside = on_edge | (standing.outside[places] == 0)
         for direction in _DIRECTIONS:
