@@ -236,3 +236,12 @@ def test_nobody_leaves_a_proper_radius_or_its_cell(seed, which):
                 offsets = resolution * weights - grid.coordinates[cells[agent]]
                 own = offsets if grid.up[cells[agent]] else 1 - offsets
                 assert own.min() >= -1e-9
+
+
+def test_nothing_is_claimed_of_the_lost():
+    repaired = CHAIN.without([6])
+    flags = np.ones(8, np.bool_)
+    found = neighbourhood(repaired, CHAIN.reference, settings_of(tolerance=0.5, goal="centroid"), ~flags, flags)
+    assert found.radii[6] == 0
+    assert (np.delete(found.radii, 6) > 0).all()
+    assert found.proper[CHAIN.anchors].all()

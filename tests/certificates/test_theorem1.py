@@ -230,3 +230,16 @@ def test_agents_that_must_not_listen():
         (fault,) = claim.faults
         assert (fault.agent, fault.reason) == (agent, "has in-neighbours without being a follower")
         assert claim.summary == "1 agent out of place in the layers."
+
+
+def test_an_agent_that_joins_outside_its_triangle():
+    network = tc.build_network(roster(0, 29))
+    joined = network.with_agents(network.reference[:4].mean(axis=0, keepdims=True))
+    before = np.concatenate([flight(network, 3), np.zeros((4, 1, 2))], axis=1)
+    start = before[-1].copy()
+    start[29] = joined.reference[29]
+    positions = np.concatenate([before[:-1], flight(joined, 3, start=start)])
+    positions[4, 29] += 9.0
+    fault = audit(log_of(positions, [(0, network), (3, joined)]))["theorem1"].faults[0]
+    assert (fault.agent, fault.step) == (29, 3)
+    assert fault.reason == "outside its triangle after a repair gave it new in-neighbours"

@@ -165,3 +165,18 @@ def test_a_chain_that_forgets_in_three_steps():
     assert short["finite-time"].verdict == "holds"  # a fact about the network
     assert short["theorem2"].figures["windows"] == 2  # one step, and the three after which nothing is left
     assert audit(chain(FIRST[:1], SECOND[:1]), window=2)["C2"].verdict == "does not apply"
+
+
+def test_a_team_that_stands_still_through_a_repair_has_new_rows():
+    network = tc.build_network(roster(0, 40))
+    repaired = network.without([int(network.layers[1][0])])
+    positions = np.repeat(network.reference[None], 7, axis=0)
+    log = log_of(positions, [(0, network), (3, repaired)])
+    found = audit(log)
+    assert found["theorem1"].figures["rows"] == 3 * len(network.followers) + 3 * len(repaired.followers)
+    parts = [audit(log_of(positions[:4], one)) for one in (network, repaired)]
+    smallest = [part["theorem1"].figures["smallest_weight"] for part in parts]
+    assert found["theorem1"].figures["smallest_weight"] == min(smallest)
+    norms = [part.contraction.measured for part in parts]
+    for lag in range(1, min(len(norm) for norm in norms) - 1):
+        assert found.contraction.measured[lag] == np.fmax(norms[0][lag], norms[1][lag])
