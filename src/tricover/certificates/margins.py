@@ -69,7 +69,8 @@ class Margins:
         """The same, with the agent's own position anywhere within rounding of where it is."""
         best = landing.weights[places].min(axis=1, initial=1.0)
         on_edge = np.abs(standing.weights[places].min(axis=1, initial=1.0)) <= slack
-        best[~on_edge & (standing.outside[places] == 0)] = -np.inf  # surely inside: the triangle was not meant
+        # Surely inside: not the triangle but a cell was meant.
+        best[~on_edge & (standing.outside[places] == 0)] = -np.inf
         inside = on_edge | (standing.outside[places] == 0)
         for direction in _DIRECTIONS:
             weights = np.maximum(standing.weights[places] + direction * slack[:, None], 0.0)

@@ -56,7 +56,8 @@ def neighbourhood(network: Network, desired: Floats, settings: Settings, exact: 
         proper[agents], radii[agents] = stays, tight
         loose = np.flatnonzero(~stays)
         if loose.size:
-            contained = (np.linalg.norm(around[loose] - own[loose, None], axis=2) + theirs[loose]).max(axis=1)
+            to_corners = np.linalg.norm(around[loose] - own[loose, None], axis=2)
+            contained = (to_corners + theirs[loose]).max(axis=1)
             farthest = _farthest(own[loose], desired[network.anchors]) + settings.tolerance
             radii[agents[loose]] = np.minimum(contained, farthest)
     return Neighbourhood(desired, radii, proper)
@@ -75,20 +76,23 @@ def _landing(
     """Proper radii (K,), and for which agents they are sure, from desired positions and in-neighbours' radii (K, 3)."""
     tight, stays = np.full(len(own), np.inf), np.zeros(len(own), np.bool_)
     places = np.flatnonzero(~flat(around))
-    if places.size:
-        own, around, radii, exact, ideal = own[places], around[places], radii[places], exact[places], ideal[places]
-        weights, middle, margin = _reach_sets(own, around, settings, exact)
-        carried = np.linalg.norm((weights - middle[:, None]) @ around, axis=2)
-        tight[places] = (np.vecdot(weights, radii[:, None]) + carried).max(axis=1)
-        motion = 2 * np.vecdot(weights, radii[:, None]).max(axis=1)
+    if not places.size:
+        return tight, stays
+    own, around, radii = own[places], around[places], radii[places]
+    weights, middle, margin = _reach_sets(own, around, settings, exact[places])
+    weighted = np.vecdot(weights, radii[:, None])  # Σ_j α_j ρ_j at each corner of the reach set
+    own_cell = np.linalg.norm((weights - middle[:, None]) @ around, axis=2)
+    tight[places] = (weighted + own_cell).max(axis=1)
+    fixed = (radii == 0).all(axis=1) | (settings.goal == "reference")
+    if settings.motion == "walk":
+        motion = 2 * weighted.max(axis=1)
         longest = np.linalg.norm(around - np.roll(around, 1, axis=1), axis=2).max(axis=1)
+        # The smallest height is the triangle's least width: it shrinks by no more than two corners move.
         heights = np.abs(volumes(around)) / longest - 2 * radii.max(axis=1)
-        fixed = (radii == 0).all(axis=1) | (settings.goal == "reference")
-        if settings.motion == "walk":
-            one_cell = settings.resolution == 1
-            stays[places] = one_cell | (fixed & (settings.resolution * motion <= margin * heights))
-        else:
-            stays[places] = fixed & ideal
+        one_cell = settings.resolution == 1
+        stays[places] = one_cell | (fixed & (settings.resolution * motion <= margin * heights))
+    else:
+        stays[places] = fixed & ideal[places]
     return tight, stays
 
 
@@ -100,5 +104,6 @@ def _reach_sets(own: Floats, around: Floats, settings: Settings, exact: Flags) -
     grid = CellGrid(settings.resolution)
     cells = goal_cells(own, around, grid)
     middle, margin = grid.weights[cells], np.where(exact, 1 / 3, settings.margin)
-    corners = middle[:, None] + (1 - 3 * margin)[:, None, None] * (grid.corners(cells) - middle[:, None])
+    shrink = (1 - 3 * margin)[:, None, None]
+    corners = middle[:, None] + shrink * (grid.corners(cells) - middle[:, None])
     return corners, middle, margin

@@ -159,8 +159,8 @@ class Stochastic:
     def _reason(self, step: Step, place: int) -> str:
         agent = int(step.frame.followers[place])
         if step.opens and self._before is not None:
-            known = agent < len(self._before) and np.array_equal(self._before[agent], step.frame.corners[place])
-            if not known:
+            before, now = self._before[agent : agent + 1], step.frame.corners[place]
+            if not np.array_equal(before, now[None]):  # nobody before, or others
                 return "outside its triangle after a repair gave it new in-neighbours"
         if step.rows.flat[place]:
             return "its triangle has no area, and it is not on it"

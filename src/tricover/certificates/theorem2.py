@@ -60,7 +60,8 @@ class Products:
             self._open(step)
         self._unchanged = self._unchanged + 1 if step.same else 0
         newest = min(step.index - step.epoch.start + 1, len(self._vectors) - 1)
-        for lag in range(newest, self._unchanged, -1):  # from the longest on: each is made from the next shorter one
+        # From the longest lag on: each product is made from the next shorter one of the step before.
+        for lag in range(newest, self._unchanged, -1):
             product, vector = self._vectors[lag], self._vectors[lag - 1]
             if not len(product):
                 continue
@@ -76,7 +77,8 @@ class Products:
         count, depth = len(frame.followers), frame.network.depth
         # Layers up to the lag have forgotten: their entries are zero and left out.
         left_out = frame.starts if sound else np.zeros(depth + 1, np.int64)
-        self._vectors = [np.ones(count), *(np.zeros(count - left_out[lag]) for lag in range(1, depth + 1))]
+        products = [np.zeros(count - left_out[lag]) for lag in range(1, depth + 1)]
+        self._vectors = [np.ones(count), *products]  # Φ·1 by the lag
         self._unchanged = 0
         self.depth, self.sound = max(self.depth, depth), self.sound and sound
         longer = np.full(max(0, depth + 1 - len(self.measured)), np.nan)
@@ -132,7 +134,8 @@ class Products:
         slack = ROUNDING * np.arange(len(found.measured))
         above = np.flatnonzero(found.measured > found.bound + slack)
         seen = np.flatnonzero(~np.isnan(found.measured[1:]))
-        figures = {"windows": len(seen), "measured_at_window": float(found.measured[min(found.window, self.depth)])}
+        at_window = float(found.measured[min(found.window, self.depth)])
+        figures = {"windows": len(seen), "measured_at_window": at_window}
         if not above.size:
             text = f"‖Φ‖∞ stays below the bound of η = {found.eta:.3g}, T = {found.window}."
             return Claim(*_BOUND, HOLDS, text, figures)
@@ -172,7 +175,8 @@ class Containment:
         arrived, time = self.anchors.arrived, step.index + 1
         if arrived is None or self.anchors.places is None:
             return
-        if time < arrived + step.frame.network.depth and not np.array_equal(step.before, step.after):
+        early = time < arrived + step.frame.network.depth
+        if early and not np.array_equal(step.before, step.after):
             return
         if self._hull is None:
             self._hull = _hull(self.anchors.places)
@@ -183,9 +187,8 @@ class Containment:
             points = step.after[step.frame.followers]
             outside = _beyond(points, self._hull, step.frame.network.depth) - self.anchors.tolerance
             bad = np.flatnonzero(outside > 0)
-            self.faults.add(
-                step.frame.followers[bad], time, outside[bad], ["outside the hull of the anchors"] * len(bad)
-            )
+            reasons = ["outside the hull of the anchors"] * len(bad)
+            self.faults.add(step.frame.followers[bad], time, outside[bad], reasons)
 
     def claims(self) -> list[Claim]:
         """The one verdict."""
@@ -222,6 +225,7 @@ def _beyond(points: Floats, hull: Floats, depth: int) -> Floats:
     farthest = np.full(len(points), -np.inf)
     for corner, following in zip(hull, np.roll(hull, -1, axis=0), strict=True):
         side = (following - corner) / np.hypot(*(following - corner))
-        farthest = np.maximum(farthest, side[1] * (points[:, 0] - corner[0]) - side[0] * (points[:, 1] - corner[1]))
+        beyond = side[1] * (points[:, 0] - corner[0]) - side[0] * (points[:, 1] - corner[1])
+        farthest = np.maximum(farthest, beyond)
     slack = (depth + 1) * ROUNDING * max(np.abs(points).max(initial=0.0), np.abs(hull).max())
     return np.where(farthest <= slack, 0.0, farthest)

@@ -107,12 +107,14 @@ class Convergence:
         slack = ROUNDING * float(np.abs(places).max()) * np.arange(2, len(starts) + 1)
         off = 1 + np.flatnonzero(farthest > slack + self.log.settings.tolerance)
         self.settled[off] = time + 1
-        if off.size:  # a fault names an agent of the first layer that is late: no other layer needs one
+        if off.size:
+            # A fault names an agent of the first layer that is late: no other layer needs one.
             first, last = starts[off[0] - 1], starts[off[0]]
             self.farthest_agent[off[0]] = frame.followers[first + away[first:last].argmax()]
         if bounds is None:
             return
-        due = int(np.searchsorted(bounds[1:], time, side="right"))  # layers 1 … due have reached their bounds
+        # Layers 1 … due have reached their bounds.
+        due = int(np.searchsorted(bounds[1:], time, side="right"))
         self.distance[1 : due + 1] = np.fmax(self.distance[1 : due + 1], farthest[:due])
         allowed = self._radii[: starts[due]] + np.repeat(slack[:due], np.diff(starts[: due + 1]))
         bad = np.flatnonzero(away[: starts[due]] > allowed)
@@ -225,7 +227,9 @@ def _desired(log: Log) -> Floats:
     """p_i (N, 2) in the log's own mode."""
     last = log.epochs[-1]
     arrived = last.arrived or last.start
-    places = log.read(arrived, arrived + 1)[0][last.network.anchors] if last.places is None else last.places
+    places = last.places
+    if places is None:
+        places = log.read(arrived, arrived + 1)[0][last.network.anchors]
     return _living(log, desired_positions(last.network, log.targets, places, log.settings))
 
 

@@ -132,7 +132,8 @@ def transition_matrices(log: Log) -> "Iterator[csr_array]":
 def _matrix(frame: Frame, agents: int, before: Floats, after: Floats) -> "csr_array":
     from scipy.sparse import csr_array
 
-    counts = np.ones(agents, np.int64)  # entries of each row: three for followers, the diagonal for all others
+    # Entries of each row: three for followers, the diagonal for all others.
+    counts = np.ones(agents, np.int64)
     counts[frame.followers] = 3
     cuts = np.append(0, np.cumsum(counts))
     columns, values = np.repeat(np.arange(agents), counts), np.ones(cuts[-1])
