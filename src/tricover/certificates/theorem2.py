@@ -122,7 +122,7 @@ class Products:
             return Claim(
                 *_C2, NOT_APPLICABLE, f"The log has no {counted(window, 'step')} in a row with one network.", figures
             )
-        if share >= eta and share > 0:
+        if share >= eta:
             every = "every η < 1" if share == 1 else f"η = {eta:.3g}"
             return Claim(*_C2, HOLDS, f"T = {window} with {every}: anchors have that share after T steps.", figures)
         agent, start = self.largest_at.get(min(window, self.depth), (-1, 0))
