@@ -128,6 +128,9 @@ def test_the_last_positions_are_looked_at_as_landings():
     short[3, 9] = np.nan
     with pytest.raises(InputError, match="no position of agent 9 at step 3"):
         certify(log_of(short, networks))
+    joined = network.with_agents(network.reference[:4].mean(axis=0, keepdims=True))
+    room = np.concatenate([flight(network, 3), np.full((4, 1, 2), np.nan)], axis=1)
+    assert certify(log_of(room, [(0, network), (3, joined)])).holds  # who joins at the end is not looked at
     alone = positions[:1].copy()
     alone[0, 9] = np.nan
     with pytest.raises(InputError, match="no position of agent 9 at step 0"):

@@ -83,7 +83,7 @@ def test_a_landing_point_is_inside_within_sixteen_units_of_rounding(scale, corne
     """The triangle (-1, 1), (-1, -1), (0, 0): its largest coordinate is 1, and landings go beyond its side x = -1."""
     network = tc.build_network(SQUARE.reference * scale)
     assert sorted(network.in_neighbors[5].tolist()) == [0, 3, 4]
-    for units, inside in ((15, True), (18, False)):
+    for units, inside in ((16, True), (17, False)):
         positions = standing(network, 1)
         positions[1, 5] = np.array([-1 - units * EPS, 0.25 * corner]) * scale
         claim = audit(log_of(positions, network))["theorem1"]
@@ -96,7 +96,7 @@ def test_a_landing_point_is_inside_within_sixteen_units_of_rounding(scale, corne
 
 def test_the_largest_coordinate_may_be_that_of_a_corner_or_of_the_landing_point():
     near = tc.build_network([[0, 0], [4, 0], [4, 4], [0, 4], [2, 2], [1, 2]])
-    for units, inside in ((60, True), (68, False)):  # 16 units of 4, the coordinate of a corner far away
+    for units, inside in ((64, True), (65, False)):  # 16 units of 4, the coordinate of a corner far away
         positions = standing(near, 1)
         positions[1, 5] = [-units * EPS, 0.5]
         assert (audit(log_of(positions, near))["theorem1"].verdict == "holds") == inside

@@ -76,20 +76,20 @@ def test_a_log_that_ends_before_the_bound_claims_nothing(steps):
     assert found.layers[DEPTH].settled == (DEPTH if steps == DEPTH else None)
 
 
-def test_a_layer_that_is_a_step_late():
+@pytest.mark.parametrize("late", range(1, DEPTH + 1))
+def test_a_layer_that_is_a_step_late(late):
     positions = team()
-    agents = NETWORK.layers[2]
-    leaf = int(next(agent for agent in agents if agent not in NETWORK.in_neighbors))
-    positions[2, leaf] += [0.003, 0.004]
+    leaf = int(next(agent for agent in NETWORK.layers[late] if agent not in NETWORK.in_neighbors))
+    positions[late, leaf] += [0.003, 0.004]
     found = audit(log(positions))
     claim = found["theorem3"]
     assert claim.verdict == "fails"
     assert claim.summary == "1 layer settled late or not at all."
     (fault,) = claim.faults
-    assert (fault.agent, fault.step) == (leaf, 2)
+    assert (fault.agent, fault.step) == (leaf, late)
     assert fault.amount == pytest.approx(0.005, rel=1e-9)
-    assert fault.reason == "layer 2 was not at rest by its bound, step 2"
-    assert [layer.settled for layer in found.layers[:4]] == [0, 1, 3, 3]
+    assert fault.reason == f"layer {late} was not at rest by its bound, step {late}"
+    assert [layer.settled for layer in found.layers] == [index + (index == late) for index in range(DEPTH + 1)]
 
 
 def test_a_layer_that_never_comes_to_rest():
