@@ -1,5 +1,7 @@
 """C2, contraction and the finite-time fact against dense matrix products and brute force."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -180,3 +182,16 @@ def test_a_team_that_stands_still_through_a_repair_has_new_rows():
     norms = [part.contraction.measured for part in parts]
     for lag in range(1, min(len(norm) for norm in norms) - 1):
         assert found.contraction.measured[lag] == np.fmax(norms[0][lag], norms[1][lag])
+
+
+@pytest.mark.parametrize("place", [0, 1, -1])
+def test_norms_where_an_agent_hears_itself(place):
+    network = tc.build_network(roster(0, 20))
+    agent = int(np.concatenate(network.layers[1:])[place])
+    wrong = network.in_neighbors.copy()
+    wrong[agent, 0] = agent
+    listening = replace(network, in_neighbors=wrong)
+    log = log_of(flight(listening, network.depth + 3, 1, least=0.1), listening)
+    expected = dense_norms(log, listening)
+    assert expected[-1] > 0
+    np.testing.assert_allclose(audit(log).contraction.measured[1:], expected[1:], rtol=1e-12, atol=0)
