@@ -92,7 +92,7 @@ def test_mixed_teams_know_who_is_exact():
     assert log.exact.tolist() == [agent % 2 == 0 for agent in range(30)]
     assert log.ideal.all()
     found = tc.certify(made)
-    first = log.stretches[0].network.layers[1]
+    first = log.epochs[0].network.layers[1]
     assert (found.neighbourhood.radii[first] == 0).tolist() == (first % 2 == 0).tolist()
 
 
@@ -169,3 +169,23 @@ def test_the_bound_on_the_radius_is_not_for_every_layer():
     assert found.proper[network.layers[1]].all()
     assert not found.proper[network.layers[-1]].any()
     assert tc.certify(tc.simulate(made)).holds
+
+
+def test_anchors_are_due_when_the_last_of_them_can_be_there():
+    rng = np.random.default_rng(6)
+    reference = rng.random((16, 2))
+    network = tc.build_network(reference)
+    places, targets = reference[network.anchors], rng.random((30, 2))
+    common = {"reference": reference, "targets": targets, "steps": 12, "stop_when_settled": False}
+    slow = {"kind": "double-integrator", "agents": [int(network.anchors[1])]}
+    lost = {"leave": [{"step": 8, "agents": [int(network.followers[0])]}]}
+    paths = np.array([places, places + 0.01, places + 0.02])
+    for changes, due in (
+        ({}, [0]),
+        ({"anchors": places + 0.1}, [1]),
+        ({"anchors": paths}, [3]),
+        ({"anchors": paths, "events": lost}, [3, 9]),
+        ({"anchors": places + 0.1, "vehicle": {"kind": "exact", "others": [slow]}}, [None]),
+    ):
+        log = log_of_run(tc.simulate(tc.Scenario(**common, **changes)))
+        assert [epoch.arrived for epoch in log.epochs] == due

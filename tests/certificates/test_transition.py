@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import tricover as tc
 from tests.certificates.flights import flight, roster, team
 from tricover.certificates import log_of, transition_matrices, transition_matrix
-from tricover.certificates.transition import Frame, rows_of
+from tricover.certificates.transition import frame_of, rows_of
 from tricover.geometry import flat
 
 EPS = float(np.finfo(np.float64).eps)
@@ -41,7 +41,7 @@ def row(triangle, point):
     network, before = lonely(triangle)
     after = before.copy()
     after[5] = point
-    return rows_of(Frame(network), before, after)
+    return rows_of(frame_of(network), before, after)
 
 
 @pytest.mark.parametrize("seed", range(24))

@@ -5,7 +5,7 @@ told.
 """
 
 from tricover.certificates.certificate import FAILS, HOLDS, NOT_APPLICABLE, Certificate, Claim, Fault
-from tricover.certificates.log import Log, Settings, Stretch, log_of
+from tricover.certificates.log import ArrayReader, Log, LoggedEpoch, Settings, log_of
 from tricover.certificates.runs import log_of_run, with_scenario
 from tricover.certificates.subjects import certify
 from tricover.certificates.tables import read_log
@@ -15,12 +15,13 @@ __all__ = [
     "FAILS",
     "HOLDS",
     "NOT_APPLICABLE",
+    "ArrayReader",
     "Certificate",
     "Claim",
     "Fault",
     "Log",
+    "LoggedEpoch",
     "Settings",
-    "Stretch",
     "certify",
     "log_of",
     "log_of_run",

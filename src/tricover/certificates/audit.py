@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tricover.certificates.certificate import Certificate
 from tricover.certificates.check import Check, Step
@@ -11,15 +12,17 @@ from tricover.certificates.margins import Margins
 from tricover.certificates.theorem1 import Anchors, Stochastic, Structure
 from tricover.certificates.theorem2 import Containment, Products
 from tricover.certificates.theorem3 import Convergence
-from tricover.certificates.transition import Frame, rows_of
+from tricover.certificates.transition import framed, rows_of
 
 __all__ = ["audit", "steps_of"]
 
+Floats = NDArray[np.float64]
 
-def audit(log: Log, eta: float | None = None, window: int | None = None) -> Certificate:
-    """The certificate of a log; ``eta`` and ``window`` are the η and T of condition C2 (see ``certify``)."""
+
+def audit(log: Log, eta: float | None = None, window: int | None = None, desired: Floats | None = None) -> Certificate:
+    """The certificate of a log; arguments as in ``certify``."""
     anchors = Anchors(log)
-    products, convergence = Products(log, eta, window), Convergence(log, anchors)
+    products, convergence = Products(log, eta, window), Convergence(log, anchors, desired)
     checks: list[Check] = [
         Structure(),
         anchors,
@@ -40,17 +43,14 @@ def audit(log: Log, eta: float | None = None, window: int | None = None) -> Cert
 def steps_of(log: Log) -> Iterator[Step]:
     """The steps of a log, with the rows of Γ."""
     last: Step | None = None
-    for index, before, after in log.pairs():
-        stretch = log.stretch_at(index)
-        carried_on = last is not None and last.stretch is stretch
-        frame = last.frame if last is not None and carried_on else Frame(stretch.network)
-        if (
-            last is not None
-            and carried_on
-            and np.array_equal(last.after, after)
-            and np.array_equal(last.before, before)
-        ):
-            last = Step(index, before, after, stretch, frame, last.rows, same=True)
-        else:
-            last = Step(index, before, after, stretch, frame, rows_of(frame, before, after), same=False)
+    for index, frame, before, after in framed(log):
+        epoch = log.epoch_at(index)
+        same = last is not None and index > epoch.start and _unmoved(last, before, after)
+        rows = last.rows if last is not None and same else rows_of(frame, before, after)
+        last = Step(index, before, after, epoch, frame, rows, same)
         yield last
+
+
+def _unmoved(last: Step, before: Floats, after: Floats) -> bool:
+    """Whether a step has the positions of the one before it. The rows of a team at rest are computed once."""
+    return np.array_equal(last.after, after) and np.array_equal(last.before, before)

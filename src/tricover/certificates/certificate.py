@@ -1,7 +1,7 @@
 """``Certificate``: one entry per claim, with its verdict, its figures, and the equation that it comes from.
 
-A claim *holds*, *fails*, or *does not apply*: one that does not apply says why, and neither holds nor fails. A claim
-that fails names the agents, the steps, by how much and why. The certificate holds when no claim fails.
+A claim *holds*, *fails*, or *does not apply*. One that does not apply says why. One that fails names the agents, the
+steps, by how much and why. The certificate holds when no claim fails.
 """
 
 import json
@@ -45,7 +45,10 @@ _HTML_COLOURS = {HOLDS: "#0a7a2f", FAILS: "#c00020", NOT_APPLICABLE: "#8a6d00"}
 
 @dataclass(frozen=True)
 class Fault:
-    """Where a claim fails: the agent, the step t (of Γ[t], or of r[t] for claims on places), by how much, and why."""
+    """Where a claim fails: the agent, the step, by how much, and why.
+
+    The step t is that of Γ[t], or of r[t] for claims on places.
+    """
 
     agent: int
     step: int
@@ -77,9 +80,13 @@ class Claim:
 
 @dataclass(frozen=True, eq=False)
 class Contraction:
-    """‖Φ(s+k, s)‖∞ by the lag k, the largest over all s: ``measured`` (K+1,), K the depth; NaN where no window fits.
+    """How fast products of A[t] shrink.
 
-    ``eta`` and ``window`` are the η and T of condition C2.
+    Attributes:
+        measured: (depth + 1,) ‖Φ(s+k, s)‖∞ by the lag k, the largest over all s; NaN where the log has no k steps.
+        eta: η of condition C2.
+        window: T of condition C2.
+        depth: of the network, the largest where there are several.
     """
 
     measured: NDArray[np.float64]
@@ -97,9 +104,13 @@ class Contraction:
 class Layer:
     """When a layer came to rest, and how far it is from where it should be.
 
-    ``settled`` is the first step from which on all its agents are at their desired positions, None if there is none;
-    ``bound`` the step by which theory says so; ``distance`` the largest after the bound, in metres, None if the run
-    ended before; ``radius`` what theory allows for it.
+    Attributes:
+        index: l.
+        agents: how many there are.
+        settled: the first step from which on all are at their desired positions; None if there is none.
+        bound: the step by which this is guaranteed.
+        distance: the largest from a desired position, from the bound on, in metres; None if the log ends before.
+        radius: the largest distance that is allowed.
     """
 
     index: int

@@ -1,4 +1,4 @@
-"""What a check sees: one step of a log at a time, so that a log may be longer than memory."""
+"""What a check sees: one step of a log at a time, so that a log may be larger than memory."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.certificates.certificate import Claim
-from tricover.certificates.log import Stretch
+from tricover.certificates.log import LoggedEpoch
 from tricover.certificates.transition import Frame, Rows
 
 __all__ = ["Check", "Step"]
@@ -17,23 +17,30 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """The step from t = ``index`` to t+1: positions (N, 2) before and after it, and the followers' rows of Γ[t].
+    """The step from t = ``index`` to t+1.
 
-    ``same`` says that Γ[t] is Γ[t-1], to the bit, because nobody moved in either step.
+    Attributes:
+        index: t.
+        before: positions (N, 2) at t.
+        after: positions (N, 2) at t+1.
+        epoch: the network, and where its anchors stand.
+        frame: the network's followers, by layer.
+        rows: the followers' rows of Γ[t].
+        same: whether Γ[t] is Γ[t-1], to the bit, because both steps have the same positions and the same network.
     """
 
     index: int
     before: Floats
     after: Floats
-    stretch: Stretch
+    epoch: LoggedEpoch
     frame: Frame
     rows: Rows
     same: bool
 
     @property
     def opens(self) -> bool:
-        """Whether this is the first step of its stretch."""
-        return self.index == self.stretch.start
+        """Whether this is the first step of its epoch."""
+        return self.index == self.epoch.start
 
 
 class Check(Protocol):

@@ -11,7 +11,7 @@ from tricover.certificates.certificate import Fault, Figure
 
 __all__ = ["Faults"]
 
-_MOST = 20
+_MOST = 20  # faults that are kept in full: enough to see a pattern, few enough to read
 
 
 @dataclass

@@ -1,12 +1,11 @@
 """``Log``: all that a certificate reads. Positions over time, the networks, and what the agents were told.
 
 A simulated run converts to it, and so does a table from a real flight. Positions are read in blocks, so a log may be
-longer than memory. Agents that a network does not have (yet), or has lost, are not looked at.
+larger than memory. Agents that the present network does not have are not looked at: they are lost, or join later.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -17,20 +16,20 @@ from tricover.goals import GoalRule
 from tricover.network import Network
 from tricover.targets import Targets
 
-__all__ = ["ROUNDING", "Log", "Settings", "Stretch", "log_of"]
+__all__ = ["ROUNDING", "ArrayReader", "Log", "LoggedEpoch", "Settings", "log_of"]
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-#: A position is within rounding of a place if closer than this times the largest coordinate: 16 ε, as for landings.
+#: A position is at a place if it is closer than this times the largest coordinate: 16 ε, as for landings.
 ROUNDING = 16 * float(np.finfo(np.float64).eps)
 
-_BLOCK_BYTES = 8 << 20  # as a chunk of a stored run: each is read once
+_BLOCK_BYTES = 8 << 20  # the size of a chunk of a stored run, so that each chunk is read once
 
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """What the agents were told; None where it is not known, and what needs it does not apply.
+    """What the agents were told. Claims that need something unknown (None) do not apply.
 
     Attributes:
         motion: "reach" or "walk".
@@ -38,7 +37,7 @@ class Settings:
         resolution: cells per side M, for ``walk``.
         margin: η of the reach sets, for ``walk``.
         exact: which agents (N,) land on the middle of their reach set, to the bit.
-        ideal: which agents (N,) land in their reach set, always; the others are real vehicles, which may miss it.
+        ideal: which agents (N,) always land in their reach set. The others may miss it.
         tolerance: metres within which an agent counts as at a place, beyond rounding.
     """
 
@@ -52,13 +51,15 @@ class Settings:
 
 
 @dataclass(frozen=True, eq=False)
-class Stretch:
-    """Steps with one network.
+class LoggedEpoch:
+    """A network, from a step on, as a log knows it.
 
     Attributes:
-        start: the first step t whose Γ[t] it rules. network: in the plane. places: where its anchors stand, (A, 2) in
-        the order of ``network.anchors``; None: where they are at ``arrived``. arrived: the step from which on they
-        stand there; None: whenever they first get there.
+        start: the first step t whose Γ[t] has this network.
+        network: in the plane.
+        places: where its anchors stand, (A, 2) in the order of ``network.anchors``. None: where they are at
+            ``arrived``.
+        arrived: the step from which on they stand there. None: whenever they first get there.
     """
 
     start: int
@@ -68,18 +69,36 @@ class Stretch:
 
 
 @dataclass(frozen=True, eq=False)
-class Log:
-    """A log of ``steps`` + 1 positions of N agents; ``read(start, stop)`` gives (stop - start, N, 2), in metres.
+class ArrayReader:
+    """Reads blocks of steps from positions (T+1, N, 2) in memory."""
 
-    ``targets`` are those that the last steps saw, and ``still_from`` is the step from which on they are that way; None
-    if they are not known.
+    positions: Floats
+
+    def __call__(self, start: int, stop: int) -> Floats:
+        """Positions (stop - start, N, 2) from step ``start`` on."""
+        return self.positions[start:stop]
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """Positions of N agents at the steps 0 … ``steps``, with the networks and what the agents were told.
+
+    Attributes:
+        name: for titles.
+        agents: N.
+        steps: T.
+        read: ``read(start, stop)`` gives positions (stop - start, N, 2), in metres.
+        epochs: the networks, in order.
+        settings: what the agents were told.
+        targets: those that the last steps saw; None if they are not known.
+        still_from: the step from which on the targets stand still.
     """
 
     name: str
     agents: int
     steps: int
     read: Callable[[int, int], Floats]
-    stretches: tuple[Stretch, ...]
+    epochs: tuple[LoggedEpoch, ...]
     settings: Settings = Settings()
     targets: Targets | None = None
     still_from: int = 0
@@ -103,9 +122,9 @@ class Log:
                     yield start + offset - 1, before, after
                 before = after
 
-    def stretch_at(self, step: int) -> Stretch:
-        """The stretch that rules a step."""
-        return [stretch for stretch in self.stretches if stretch.start <= step][-1]
+    def epoch_at(self, step: int) -> LoggedEpoch:
+        """The epoch that a step belongs to."""
+        return [epoch for epoch in self.epochs if epoch.start <= step][-1]
 
     def path(self, agent: int) -> Floats:
         """Where an agent was, (steps + 1, 2)."""
@@ -113,12 +132,12 @@ class Log:
             raise InputError(f"there is no agent {agent}: agents are numbered 0 to {self.agents - 1}")
         return np.concatenate([block[:, agent] for _, block in self.blocks()])
 
-    @cached_property
+    @property
     def exact(self) -> Flags:
         """Which agents land on the middle of their reach set."""
         return np.broadcast_to(np.asarray(self.settings.exact), (self.agents,))
 
-    @cached_property
+    @property
     def ideal(self) -> Flags:
         """Which agents land in their reach set."""
         return np.broadcast_to(np.asarray(self.settings.ideal), (self.agents,)) | self.exact
@@ -146,39 +165,50 @@ def log_of(
         targets: still targets, if they are known.
         settings: what the agents were told, as far as it is known.
     """
-    given = np.asarray(positions, dtype=np.float64)
+    given = np.asarray(positions, dtype=np.float64).view()
+    given.flags.writeable = False
     if given.ndim != 3 or given.shape[2] != 2 or not len(given):
         raise InputError(f"positions of a log must have the shape (steps + 1, agents, 2), not {given.shape}")
     networks = [(0, network)] if isinstance(network, Network) else network
     last = None if anchors is None else np.asarray(anchors, dtype=np.float64)
     places = [None] * (len(networks) - 1) + [last]
-    stretches = tuple(
-        Stretch(start, one, where, None if arrived is None else max(start, arrived))
-        for (start, one), where in zip(networks, places, strict=True)
+    epochs = tuple(
+        LoggedEpoch(start, one, where, None if arrived is None else max(start, arrived))
+        for (start, one), where in zip(networks, places, strict=False)
     )
     told = settings or Settings()
-    log = Log(name, given.shape[1], len(given) - 1, lambda start, stop: given[start:stop], stretches, told, targets)
+    log = Log(name, given.shape[1], len(given) - 1, ArrayReader(given), epochs, told, targets)
     _check(log)
     return log
 
 
 def _check(log: Log) -> None:
-    starts = [stretch.start for stretch in log.stretches]
+    starts = [epoch.start for epoch in log.epochs]
     if not starts or starts[0] != 0 or sorted(set(starts)) != starts:
         raise InputError(f"networks need ascending first steps from 0 on, not {starts}")
-    for stretch in log.stretches:
-        if len(stretch.network) > log.agents:
-            raise InputError(f"the network has {len(stretch.network)} agents, the log only {log.agents}")
-        if stretch.network.reference.shape[1] != 2:
+    for epoch in log.epochs:
+        if len(epoch.network) > log.agents:
+            raise InputError(f"the network has {len(epoch.network)} agents, the log only {log.agents}")
+        if epoch.network.reference.shape[1] != 2:
             raise InputError("a log is in the plane: its network must be so too")
-        count = len(stretch.network.anchors)
-        if stretch.places is not None and stretch.places.shape != (count, 2):
-            raise InputError(f"{count} anchors need places of shape ({count}, 2), not {stretch.places.shape}")
+        count = len(epoch.network.anchors)
+        if epoch.places is not None and epoch.places.shape != (count, 2):
+            raise InputError(f"{count} anchors need places of shape ({count}, 2), not {epoch.places.shape}")
 
 
 def _check_finite(block: Floats, start: int, log: Log) -> None:
+    """Agents of the network must have a position, at the start and at the end of each of its steps."""
     finite = np.isfinite(block)
-    for offset, agent in [] if finite.all() else np.argwhere(~finite.all(axis=2)):
-        layer = log.stretch_at(min(start + int(offset), max(log.steps - 1, 0))).network.layer
-        if agent < len(layer) and layer[agent] >= 0:
-            raise InputError(f"the log has no position of {agents([agent])} at step {start + int(offset)}")
+    if finite.all():
+        return
+    for offset, agent in np.argwhere(~finite.all(axis=2)).tolist():
+        step = start + offset
+        # Γ[step - 1] reads positions at this step too: an agent that is lost now has landed here first.
+        arriving, leaving = log.epoch_at(max(step - 1, 0)), log.epoch_at(step)
+        if _takes_part(agent, arriving) or (step < log.steps and _takes_part(agent, leaving)):
+            raise InputError(f"the log has no position of {agents([agent])} at step {step}")
+
+
+def _takes_part(agent: int, epoch: LoggedEpoch) -> bool:
+    layer = epoch.network.layer
+    return agent < len(layer) and bool(layer[agent] >= 0)

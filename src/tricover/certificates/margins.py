@@ -1,12 +1,13 @@
 """Condition C1: agents land in their reach sets, which keep the margin η from edges (paper, Assumptions 2 and 3).
 
-A follower inside its triangle T_i[t] is sent into the next cell of its policy: the cell in which it stands or one that
-shares an edge with it. Its reach set are the points of that cell whose barycentric coordinates in the cell are all at
-least η. A follower outside is sent into T_i[t], with the same margin in T_i[t]. Both can be told from positions alone:
-which of the at most four cells was meant is seen from where the agent landed. So the weights α of Γ[t] are at least
-η/M, or η for an agent that was outside.
+A follower inside its triangle T_i[t] is sent into the next cell of its policy. This is the cell in which it stands, or
+one that shares an edge with it. Its reach set has the points of that cell whose barycentric coordinates in the cell are
+all at least η. A follower outside is sent into T_i[t], with the same margin in T_i[t]. So the weights α of Γ[t] are at
+least η/M, or η for an agent that was outside.
 
-The motion ``reach`` asks for a single point, which is no triangle strictly inside another: C1 does not apply to it.
+Positions alone are enough to check this: which of the at most four cells was meant is seen from where the agent landed.
+
+The motion ``reach`` asks for a single point, which is no triangle strictly inside another. C1 does not apply to it.
 """
 
 import numpy as np
@@ -25,11 +26,16 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+# Six directions along the edges of a triangle, in barycentric coordinates, and no motion at all.
+_DIRECTIONS = np.array([[0, 1, -1], [0, -1, 1], [1, 0, -1], [-1, 0, 1], [1, -1, 0], [-1, 1, 0], [0, 0, 0]])
+
+
 class Margins:
     """Landing points keep their distance from the edges of the cell that was meant."""
 
     def __init__(self, log: Log) -> None:
-        self.log, self.faults = log, Faults(unit="of a cell")
+        self.log, self.ideal = log, log.ideal
+        self.faults = Faults(unit="of a cell")
         self.grid = CellGrid(log.settings.resolution)
         self.smallest = np.inf
 
@@ -43,7 +49,7 @@ class Margins:
         found = self._kept(standing, step.rows, proper)
         short = np.flatnonzero(found < settings.margin)
         slack = self._slack(step, proper[short])
-        # Whoever is short was near an edge, or is to blame: try the cells on the other side of that edge too.
+        # An agent within rounding of an edge may have been in the cell on its other side: try those cells too.
         found[short] = self._kept_nearby(standing, step.rows, proper[short], slack)
         self.smallest = min(self.smallest, float(found.min(initial=np.inf)))
         bad = short[found[short] < settings.margin - slack * settings.resolution]
@@ -51,7 +57,7 @@ class Margins:
         self.faults.add(agents, step.index, settings.margin - found[bad], self._reasons(agents))
 
     def _kept(self, standing: Rows, landing: Rows, places: Ints) -> Floats:
-        """Margins that landing points kept: in the best cell that could be meant, or in the triangle from outside."""
+        """Margins (K,) that landing points kept: in the best cell that could be meant, or in the triangle."""
         margins = landing.weights[places].min(axis=1, initial=1.0)
         inside = np.flatnonzero(standing.outside[places] == 0)
         if inside.size:
@@ -62,12 +68,13 @@ class Margins:
     def _kept_nearby(self, standing: Rows, landing: Rows, places: Ints, slack: Floats) -> Floats:
         """The same, with the agent's own position anywhere within rounding of where it is."""
         best = landing.weights[places].min(axis=1, initial=1.0)
-        on_edge = standing.weights[places].min(axis=1, initial=1.0) <= slack
+        on_edge = np.abs(standing.weights[places].min(axis=1, initial=1.0)) <= slack
+        # Surely inside: not the triangle but a cell was meant.
         best[~on_edge & (standing.outside[places] == 0)] = -np.inf
-        for nudge in np.array([[0, 1, -1], [0, -1, 1], [1, 0, -1], [-1, 0, 1], [1, -1, 0], [-1, 1, 0], [0, 0, 0]]):
-            weights = np.maximum(standing.weights[places] + nudge * slack[:, None], 0.0)
+        inside = on_edge | (standing.outside[places] == 0)
+        for direction in _DIRECTIONS:
+            weights = np.maximum(standing.weights[places] + direction * slack[:, None], 0.0)
             cells = self.grid.locate(weights / weights.sum(axis=1, keepdims=True))
-            inside = (standing.outside[places] == 0) | on_edge
             margins = _best_margin(self.grid, np.maximum(cells, 0), landing.weights[places])
             best = np.where(inside & (cells >= 0), np.maximum(best, margins), best)
         return np.asarray(best)
@@ -84,7 +91,7 @@ class Margins:
 
     def _reasons(self, agents: Ints) -> list[str]:
         wrong, missed = "landed outside every reach set it can have had", "its vehicle missed its reach set"
-        return [wrong if ideal else missed for ideal in self.log.ideal[agents]]
+        return [wrong if ideal else missed for ideal in self.ideal[agents]]
 
     def claims(self) -> list[Claim]:
         """The one verdict."""

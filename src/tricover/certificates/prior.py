@@ -33,7 +33,7 @@ from tricover.certificates.theorem3 import (
     lands_on_points,
     steps_per_layer,
 )
-from tricover.certificates.transition import Frame
+from tricover.certificates.transition import frame_of
 from tricover.geometry import flat, volumes
 from tricover.network import Network
 from tricover.simulation import Mission, Scenario
@@ -90,8 +90,8 @@ def _layers(network: Network, around: Neighbourhood, rest: int | None, settings:
 
 
 def _structure(network: Network) -> Claim:
-    misfits, depth, messages = Frame(network).misfits, network.depth, 3 * len(network.followers)
-    faults = tuple(Fault(agent, 0, 1.0, "", reason) for agent, reason in misfits.items())
+    violations, depth, messages = frame_of(network).violations, network.depth, 3 * len(network.followers)
+    faults = tuple(Fault(agent, 0, 1.0, "", reason) for agent, reason in violations.items())
     text = f"Forgotten after {counted(depth, 'step')}, one per layer. {messages} positions are heard per step."
     figures = {"depth": depth, "messages_per_step": messages}
     return Claim(*FINITE_TIME, FAILS if faults else HOLDS, text, figures, faults)

@@ -1,24 +1,29 @@
-"""How far from its desired position an agent can be, once all around it have come to rest as far as they ever do.
+"""How far from its desired position an agent can be, once its in-neighbours are within their own radii.
 
 An agent that may land anywhere in its reach set cannot converge to a point. Let ρ_j be the radii of its in-neighbours.
-There are two bounds, and each agent is told which of them is claimed:
+There are two bounds, and the certificate says for each agent which one is claimed.
 
-*Proper radius.* If the agent's goal cell g stays the same and the agent stays in it, it lands at weights α from the
-reach set of g, and with ŵ the centre of g and p_i = Σ ŵ_j p_j,
+*Proper radius.* Let the goal cell g stay the same, and let the agent stay in it. Then it lands at weights α from the
+reach set of g. With ŵ the centre of g and p_i = Σ ŵ_j p_j,
 
-    |r_i - p_i| ≤ max over the corners α of the reach set of   Σ_j α_j ρ_j + |Σ_j (α_j - ŵ_j) p_j|,
+    |r_i - p_i| ≤ max over the corners α of the reach set of   Σ_j α_j ρ_j + |Σ_j (α_j - ŵ_j) p_j|.
 
-the weighted radii of its in-neighbours and one cell of its own (the expression is convex in α, so corners suffice). The
-goal cell stays if its weights do not depend on targets (goal ``reference``), or if the triangle does not move at all
-(all ρ_j = 0). The agent stays in it if the triangle's motion cannot carry it over the margin η around the reach set:
-the triangle moves under it by at most δ = Σ_j 2 α_j ρ_j, so M·δ/h ≤ η with h the smallest height the triangle can have
-is enough. At resolution 1 there is only one cell, and nothing can carry the agent out of it.
+The first term are the weighted radii of the in-neighbours, the second is one cell of its own. The expression is convex
+in α, so corners suffice.
 
-*Containment.* Else all that is sure is that it lands in its triangle: |r_i - p_i| ≤ max_j |p_j - p_i| + ρ_j, and never
-beyond the farthest anchor.
+- The goal cell stays the same if its weights do not depend on targets (goal ``reference``), or if the triangle does not
+  move at all (all ρ_j = 0).
+- The agent stays in it if the triangle's motion cannot carry it over the margin η around the reach set. Between two
+  steps in-neighbour j moves by at most 2 ρ_j, so the point with weights α moves by at most δ = Σ_j 2 α_j ρ_j. A
+  weight changes by at most δ/h, where h is the smallest height that the triangle can have. A cell is 1/M wide, so
+  M·δ/h ≤ η is enough.
+- At resolution 1 there is only one cell, and the agent cannot leave it.
 
-Deviation: adding up radii through all layers for the goal ``reference`` alone is not enough. Where in-neighbours move
-by more than the margin of its cells, an agent finds itself in another cell, and the walk follows only one cell a step.
+*Containment.* Else all that is sure is that the agent lands in its triangle: |r_i - p_i| ≤ max_j |p_j - p_i| + ρ_j, and
+never beyond the farthest anchor.
+
+Deviation: adding up radii through all layers for the goal ``reference`` alone is not enough. In-neighbours that move by
+more than the margin of its cells carry an agent into another cell, and the walk follows only one cell a step.
 """
 
 import numpy as np
@@ -51,7 +56,8 @@ def neighbourhood(network: Network, desired: Floats, settings: Settings, exact: 
         proper[agents], radii[agents] = stays, tight
         loose = np.flatnonzero(~stays)
         if loose.size:
-            contained = (np.linalg.norm(around[loose] - own[loose, None], axis=2) + theirs[loose]).max(axis=1)
+            to_corners = np.linalg.norm(around[loose] - own[loose, None], axis=2)
+            contained = (to_corners + theirs[loose]).max(axis=1)
             farthest = _farthest(own[loose], desired[network.anchors]) + settings.tolerance
             radii[agents[loose]] = np.minimum(contained, farthest)
     return Neighbourhood(desired, radii, proper)
@@ -70,20 +76,23 @@ def _landing(
     """Proper radii (K,), and for which agents they are sure, from desired positions and in-neighbours' radii (K, 3)."""
     tight, stays = np.full(len(own), np.inf), np.zeros(len(own), np.bool_)
     places = np.flatnonzero(~flat(around))
-    if places.size:
-        own, around, radii, exact, ideal = own[places], around[places], radii[places], exact[places], ideal[places]
-        weights, middle, margin = _reach_sets(own, around, settings, exact)
-        carried = np.linalg.norm((weights - middle[:, None]) @ around, axis=2)
-        tight[places] = (np.vecdot(weights, radii[:, None]) + carried).max(axis=1)
-        motion = 2 * np.vecdot(weights, radii[:, None]).max(axis=1)
+    if not places.size:
+        return tight, stays
+    own, around, radii = own[places], around[places], radii[places]
+    weights, middle, margin = _reach_sets(own, around, settings, exact[places])
+    weighted = np.vecdot(weights, radii[:, None])  # Σ_j α_j ρ_j at each corner of the reach set
+    own_cell = np.linalg.norm((weights - middle[:, None]) @ around, axis=2)
+    tight[places] = (weighted + own_cell).max(axis=1)
+    fixed = (radii == 0).all(axis=1) | (settings.goal == "reference")
+    if settings.motion == "walk":
+        motion = 2 * weighted.max(axis=1)
         longest = np.linalg.norm(around - np.roll(around, 1, axis=1), axis=2).max(axis=1)
+        # The smallest height is the triangle's least width: it shrinks by no more than two corners move.
         heights = np.abs(volumes(around)) / longest - 2 * radii.max(axis=1)
-        fixed = (radii == 0).all(axis=1) | (settings.goal == "reference")
-        if settings.motion == "walk":
-            one_cell = settings.resolution == 1
-            stays[places] = one_cell | (fixed & (settings.resolution * motion <= margin * heights))
-        else:
-            stays[places] = fixed & ideal
+        one_cell = settings.resolution == 1
+        stays[places] = one_cell | (fixed & (settings.resolution * motion <= margin * heights))
+    else:
+        stays[places] = fixed & ideal[places]
     return tight, stays
 
 
@@ -95,5 +104,6 @@ def _reach_sets(own: Floats, around: Floats, settings: Settings, exact: Flags) -
     grid = CellGrid(settings.resolution)
     cells = goal_cells(own, around, grid)
     middle, margin = grid.weights[cells], np.where(exact, 1 / 3, settings.margin)
-    corners = middle[:, None] + (1 - 3 * margin)[:, None, None] * (grid.corners(cells) - middle[:, None])
+    shrink = (1 - 3 * margin)[:, None, None]
+    corners = middle[:, None] + shrink * (grid.corners(cells) - middle[:, None])
     return corners, middle, margin

@@ -6,23 +6,35 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.certificates.log import Log, Settings, Stretch
+from tricover.certificates.log import Log, LoggedEpoch, Settings
 from tricover.errors import InputError
 from tricover.network import Network
 from tricover.simulation import Mission, Run, Scenario
 from tricover.simulation.mission import paths_of
 from tricover.vehicles import lands
 
-__all__ = ["log_of_run", "settings_of", "with_scenario"]
+__all__ = ["desired_of_run", "log_of_run", "settings_of", "with_scenario"]
 
 Floats = NDArray[np.float64]
 
 
 def log_of_run(run: Run) -> Log:
     """The log of a run; positions are read as they are needed."""
-    stretches = tuple(Stretch(epoch.start, epoch.network) for epoch in run.epochs)
-    log = Log(run.scenario.name, run.mission.agents, run.steps, partial(run.read, "positions"), stretches)
+    epochs = tuple(LoggedEpoch(epoch.start, epoch.network) for epoch in run.epochs)
+    log = Log(run.scenario.name, run.mission.agents, run.steps, partial(run.read, "positions"), epochs)
     return _with_mission(log, run.mission, [epoch.told.paths for epoch in run.epochs])
+
+
+def desired_of_run(run: Run, log: Log) -> Floats | None:
+    """The desired configuration (N, 2) that a run knows, for the certificate of its log.
+
+    None where no such claim is made, or where the run means another one: if it ends while its anchors are on their way,
+    it takes the places to which they were sent last.
+    """
+    places = log.epochs[-1].places
+    if log.still_from >= log.steps or places is None or not np.array_equal(run.anchors, places):
+        return None
+    return run.desired
 
 
 def with_scenario(log: Log, scenario: Scenario) -> Log:
@@ -30,22 +42,22 @@ def with_scenario(log: Log, scenario: Scenario) -> Log:
     mission = Mission.of(scenario)
     if mission.agents != log.agents:
         raise InputError(f"the scenario has {mission.agents} agents, the log {log.agents}")
-    networks = [(stretch.start, stretch.network) for stretch in log.stretches]
+    networks = [(epoch.start, epoch.network) for epoch in log.epochs]
     return _with_mission(log, mission, paths_of(scenario, mission.targets, networks))
 
 
 def _with_mission(log: Log, mission: Mission, paths: list[Floats]) -> Log:
     """A log with what a mission says, and the paths of the anchors of the log's networks."""
-    settings, stretches = settings_of(mission), []
-    for stretch, path in zip(log.stretches, paths, strict=True):
-        start, network = stretch.start, stretch.network
+    settings, epochs = settings_of(mission), []
+    for epoch, path in zip(log.epochs, paths, strict=True):
+        start, network = epoch.start, epoch.network
         positions = log.read(start, start + 1)[0]
         places = np.where(np.isnan(path), positions[network.anchors], path)
         arrived = _arrival(start, network, positions, places, settings)
-        stretches.append(Stretch(start, network, places[-1], arrived))
+        epochs.append(LoggedEpoch(start, network, places[-1], arrived))
     return replace(
         log,
-        stretches=tuple(stretches),
+        epochs=tuple(epochs),
         settings=settings,
         targets=mission.targets_at(max(log.steps - 1, 0)),
         still_from=min(mission.targets_still_from, log.steps),

@@ -1,23 +1,32 @@
 """``certify``: one verb for runs, logs and scenarios."""
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tricover.certificates.audit import audit
 from tricover.certificates.certificate import Certificate
 from tricover.certificates.log import Log
 from tricover.certificates.prior import foresee
-from tricover.certificates.runs import log_of_run
+from tricover.certificates.runs import desired_of_run, log_of_run
 from tricover.errors import InputError
 from tricover.simulation import Run, Scenario
 
 __all__ = ["certify"]
 
 
-def certify(subject: Run | Log | Scenario, eta: float | None = None, window: int | None = None) -> Certificate:
+def certify(
+    subject: Run | Log | Scenario,
+    eta: float | None = None,
+    window: int | None = None,
+    desired: NDArray[np.float64] | None = None,
+) -> Certificate:
     """Which guarantees hold, with which constants, and where one fails and why.
 
     Args:
         subject: a run or a log, which is checked step by step; or a scenario, for what it promises before it is run.
-        eta: η of condition C2; left out, the best one is found for ``window``, or it is the margin of the reach sets.
-        window: T of condition C2; left out, the smallest one is found for ``eta``.
+        eta: η of condition C2. Left out, the best one is found for ``window``, or it is the margin of the reach sets.
+        window: T of condition C2. Left out, the smallest one is found for ``eta``.
+        desired: the desired configuration (N, 2) of a log, where it is known already. Left out, it is computed.
 
     >>> import tricover as tc
     >>> team = [[0, 0], [4, 0], [4, 4], [0, 4], [2, 2], [1, 2]]
@@ -27,11 +36,12 @@ def certify(subject: Run | Log | Scenario, eta: float | None = None, window: int
     (True, 'Settled at step 1; the bound is 1.')
     """
     if isinstance(subject, Scenario):
-        if eta is not None or window is not None:
-            raise InputError("eta and window are about a run: a scenario has no steps yet")
+        if eta is not None or window is not None or desired is not None:
+            raise InputError("eta, window and desired are about a run: a scenario has no steps yet")
         return foresee(subject)
     if isinstance(subject, Run):
-        return audit(log_of_run(subject), eta, window)
+        log = log_of_run(subject)
+        return audit(log, eta, window, desired_of_run(subject, log) if desired is None else desired)
     if isinstance(subject, Log):
-        return audit(subject, eta, window)
+        return audit(subject, eta, window, desired)
     raise InputError(f"certify takes a Run, a Log or a Scenario, not {type(subject).__name__}")

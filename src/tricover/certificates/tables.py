@@ -1,8 +1,8 @@
 """Logs from tables: CSV with columns time, agent, x and y, one line for each agent at each time.
 
 Columns are found by their names, in any case and order; others are left alone. The distinct times, ascending, are the
-steps t = 0, 1, …; agents are numbered as in the network. Every agent of the network must be there at every time; the
-lost may be missing.
+steps t = 0, 1, …; agents are numbered as in the network. Every agent must be there at every time at which it is in the
+network.
 """
 
 import csv

@@ -1,11 +1,15 @@
 """Theorem 1: the team evolves by y[t+1] = Γ[t] y[t] with row-stochastic Γ[t].
 
-Three claims. Γ has its *structure*: zero outside the network, strictly block lower triangular for followers; this is a
-fact about the network, and exact. *Anchors* stand still, so their rows are those of the identity; exact too, unless the
-vehicles never quite stand still and have a tolerance. *Rows* of followers are stochastic: every follower lands in the
-triangle that its in-neighbours formed when it set out. A landing point is judged with the rounding of ``transition``.
+There are three claims.
 
-Deviation: the paper's anchors stand at their desired positions from the start; here they may have to go there first,
+- *Structure*: Γ is zero outside the network, and strictly block lower triangular for followers. This is a fact about
+  the network, and exact.
+- *Anchors* stand still, so their rows are those of the identity. This is exact too, unless the vehicles never quite
+  stand still. Then there is a tolerance.
+- *Rows* of followers are stochastic: every follower lands in the triangle that its in-neighbours formed at t. A landing
+  point is judged with the rounding of ``transition``.
+
+Deviation: the paper's anchors stand at their desired positions from the start. Here they may have to go there first,
 and the claim begins when they should be there.
 """
 
@@ -30,10 +34,11 @@ class Structure:
         self.depth = self.links = 0
 
     def see(self, step: Step) -> None:
-        """Look at the network of a new stretch."""
+        """Look at the network of a new epoch."""
         if step.opens:
-            misfits = step.frame.misfits
-            self.faults.add(np.array([*misfits]), step.index, np.ones(len(misfits)), [*misfits.values()])
+            violations = step.frame.violations
+            agents, reasons = np.array([*violations], np.int64), [*violations.values()]
+            self.faults.add(agents, step.index, np.ones(len(agents)), reasons)
             self.depth, self.links = step.frame.network.depth, 3 * len(step.frame.followers)
 
     def claims(self) -> list[Claim]:
@@ -58,7 +63,7 @@ class Structure:
 
 
 class Anchors:
-    """Anchors stand at their places; ``arrived`` is the step from which on, in the stretch at hand."""
+    """Anchors stand at their places. ``arrived`` is the step from which on they do so, in the epoch at hand."""
 
     def __init__(self, log: Log) -> None:
         self.tolerance = log.settings.tolerance
@@ -66,19 +71,20 @@ class Anchors:
         self.arrived: int | None = None
         self.places: Floats | None = None
         self.away = 0.0
-        self._waiting: tuple[NDArray[np.integer], Floats, int] | None = None
+        self._pending: tuple[NDArray[np.integer], Floats, int] | None = None
 
     def see(self, step: Step) -> None:
-        """Look at where the anchors are at t+1, and at t in the first step of a stretch."""
+        """Look at where the anchors are at t+1, and at t in the first step of an epoch."""
         if step.opens:
             self._close()
-            self.arrived, self.places = None, step.stretch.places
+            self.arrived, self.places = None, step.epoch.places
             self._look(step, step.before, step.index)
-        if not step.same:
+        # Where nobody moved, there is nothing new to see, unless the anchors are not due before this step.
+        if not step.same or self.arrived is None or self.faults.count:
             self._look(step, step.after, step.index + 1)
 
     def _look(self, step: Step, positions: Floats, time: int) -> None:
-        anchors, due = step.frame.network.anchors, step.stretch.arrived
+        anchors, due = step.frame.network.anchors, step.epoch.arrived
         if self.places is None and (due is None or time >= due):
             self.places = positions[anchors]
         if self.places is None:
@@ -87,22 +93,22 @@ class Anchors:
         there = bool((away <= self.tolerance).all())
         if self.arrived is None and (time >= due if due is not None else there):
             self.arrived = time
-        self._waiting = None
+        self._pending = None
         if self.arrived is None:
-            self._waiting = (anchors, away, time)
+            self._pending = (anchors, away, time)
             return
         self.away = max(self.away, float(away.max()))
-        self._blame(anchors, away, time, "this anchor is not at its place")
+        self._record(anchors, away, time, "this anchor is not at its place")
 
-    def _blame(self, anchors: NDArray[np.integer], away: Floats, time: int, reason: str) -> None:
+    def _record(self, anchors: NDArray[np.integer], away: Floats, time: int, reason: str) -> None:
         bad = np.flatnonzero(away > self.tolerance)
         self.faults.add(anchors[bad], time, away[bad], [reason] * len(bad))
 
     def _close(self) -> None:
-        """Anchors that never arrived in a stretch are to blame at its end."""
-        if self._waiting is not None:
-            self._blame(*self._waiting, "this anchor never got to its place")
-            self._waiting = None
+        """Anchors that never arrived in an epoch are faults at its end."""
+        if self._pending is not None:
+            self._record(*self._pending, "this anchor never got to its place")
+            self._pending = None
 
     def claims(self) -> list[Claim]:
         """The one verdict."""
@@ -132,7 +138,8 @@ class Stochastic:
     """Rows of followers are stochastic."""
 
     def __init__(self, log: Log) -> None:
-        self.log, self.faults = log, Faults()
+        self.told, self.ideal = log.settings.motion is not None, log.ideal
+        self.faults = Faults()
         self.rows, self.flat, self.smallest = 0, 0, 1.0
         self._before: NDArray[np.int32] | None = None
 
@@ -140,8 +147,8 @@ class Stochastic:
         """Look at the rows of Γ[t]."""
         rows = step.rows
         self.rows += len(rows.outside)
+        self.flat += int(rows.flat.sum())
         if not step.same:
-            self.flat += int(rows.flat.sum())
             self.smallest = min(self.smallest, float(rows.weights.min(initial=1.0)))
         bad = np.flatnonzero(rows.outside)
         if bad.size:
@@ -152,12 +159,12 @@ class Stochastic:
     def _reason(self, step: Step, place: int) -> str:
         agent = int(step.frame.followers[place])
         if step.opens and self._before is not None:
-            known = agent < len(self._before) and np.array_equal(self._before[agent], step.frame.corners[place])
-            if not known:
+            before, now = self._before[agent : agent + 1], step.frame.corners[place]
+            if not np.array_equal(before, now[None]):  # nobody before, or others
                 return "outside its triangle after a repair gave it new in-neighbours"
         if step.rows.flat[place]:
             return "its triangle has no area, and it is not on it"
-        if self.log.settings.motion is not None and not self.log.ideal[agent]:
+        if self.told and not self.ideal[agent]:
             return "its vehicle missed its reach set and left its triangle"
         return "outside its triangle"
 

@@ -1,13 +1,15 @@
-"""Theorem 2: condition C2, the contraction that follows from it, what the paper misses, and where followers end up.
+"""Theorem 2: condition C2, the contraction that follows from it, the finite-time fact, and where followers end up.
 
-A[t] is the followers' part of Γ[t], and Φ(t, s) = A[t-1] ⋯ A[s]. All A are non-negative, so ‖Φ(t, s)‖∞ is the largest
-entry of Φ(t, s)·1, and the share of the anchors in row i of a product of Γ is 1 - (Φ·1)_i: products of matrices are
-never formed. C2 says that share is at least η in any T steps; then ‖Φ(t, s)‖∞ ≤ (1-η)^⌊(t-s)/T⌋.
+A[t] is the followers' part of Γ[t], and Φ(t, s) = A[t-1] ⋯ A[s]. All entries are non-negative, so ‖Φ(t, s)‖∞ is the
+largest entry of Φ(t, s)·1. The anchors' share in row i of a product of Γ is 1 - (Φ·1)_i. So a vector is carried from
+step to step, and products of matrices are never formed. C2 says that this share is at least η after any T steps. Then
+‖Φ(t, s)‖∞ ≤ (1-η)^⌊(t-s)/T⌋.
 
-What the paper misses: A[t] is strictly block lower triangular, so Φ(t, s) = 0 once t - s ≥ depth. C2 therefore holds
-with T = depth for every η < 1, and at most ``depth`` vectors are alive at a time. A row with negative entries (Theorem
-1 fails) counts with their absolute values, which bounds the norm from above. Products do not reach over a repair:
-every stretch with one network is looked at on its own.
+The paper does not say that A[t] is strictly block lower triangular, so that Φ(t, s) = 0 once t - s ≥ depth. Therefore
+C2 holds with T = depth for every η < 1, and at most ``depth`` vectors are needed at a time.
+
+A row with negative entries (where Theorem 1 fails) counts with their absolute values. This bounds the norm from above.
+Products do not reach over a repair: every epoch is looked at on its own.
 """
 
 import numpy as np
@@ -45,16 +47,20 @@ class Products:
         self.margin = log.settings.margin or 0.05
         self.depth, self.sound = 0, True
         self.measured = np.full(1, 1.0)
-        self.culprits: dict[int, tuple[int, int]] = {}
+        self.largest_at: dict[int, tuple[int, int]] = {}  # lag to agent and s of the largest norm
         self._vectors: list[Floats] = []
         self._unchanged = 0
 
     def see(self, step: Step) -> None:
-        """One factor more, in all products that are alive."""
+        """One factor more, in the products of all lags.
+
+        While nobody moves, a product of that many equal factors or fewer is what it was: it is not computed again.
+        """
         if step.opens:
             self._open(step)
         self._unchanged = self._unchanged + 1 if step.same else 0
-        newest = min(step.index - step.stretch.start + 1, len(self._vectors) - 1)
+        newest = min(step.index - step.epoch.start + 1, len(self._vectors) - 1)
+        # From the longest lag on: each product is made from the next shorter one of the step before.
         for lag in range(newest, self._unchanged, -1):
             product, vector = self._vectors[lag], self._vectors[lag - 1]
             if not len(product):
@@ -64,13 +70,15 @@ class Products:
             if not norm <= self.measured[lag]:
                 self.measured[lag] = norm
                 agent = step.frame.followers[place + len(step.frame.followers) - len(product)]
-                self.culprits[lag] = (int(agent), step.index + 1 - lag)
+                self.largest_at[lag] = (int(agent), step.index + 1 - lag)
 
     def _open(self, step: Step) -> None:
-        frame, sound = step.frame, not step.frame.misfits
+        frame, sound = step.frame, not step.frame.violations
         count, depth = len(frame.followers), frame.network.depth
+        # Layers up to the lag have forgotten: their entries are zero and left out.
         left_out = frame.starts if sound else np.zeros(depth + 1, np.int64)
-        self._vectors = [np.ones(count), *(np.zeros(count - left_out[lag]) for lag in range(1, depth + 1))]
+        products = [np.zeros(count - left_out[lag]) for lag in range(1, depth + 1)]
+        self._vectors = [np.ones(count), *products]  # Φ·1 by the lag
         self._unchanged = 0
         self.depth, self.sound = max(self.depth, depth), self.sound and sound
         longer = np.full(max(0, depth + 1 - len(self.measured)), np.nan)
@@ -103,7 +111,6 @@ class Products:
     def _condition(self) -> Claim:
         found = self.contraction
         share, eta, window = self._best_eta(found.window), found.eta, found.window
-        culprit = self.culprits.get(min(window, self.depth))
         figures = {
             "eta": eta,
             "window": window,
@@ -115,10 +122,10 @@ class Products:
             return Claim(
                 *_C2, NOT_APPLICABLE, f"The log has no {counted(window, 'step')} in a row with one network.", figures
             )
-        if share >= eta and share > 0:
+        if share >= eta:
             every = "every η < 1" if share == 1 else f"η = {eta:.3g}"
             return Claim(*_C2, HOLDS, f"T = {window} with {every}: anchors have that share after T steps.", figures)
-        agent, start = culprit or (-1, 0)
+        agent, start = self.largest_at.get(min(window, self.depth), (-1, 0))
         fault = Fault(agent, start, eta - share, "of the weight", f"anchors have a share of only {share:.3g}")
         return Claim(*_C2, FAILS, f"T = {window} is too short for η = {eta:.3g}.", figures, (fault,))
 
@@ -127,13 +134,14 @@ class Products:
         slack = ROUNDING * np.arange(len(found.measured))
         above = np.flatnonzero(found.measured > found.bound + slack)
         seen = np.flatnonzero(~np.isnan(found.measured[1:]))
-        figures = {"windows": len(seen), "measured_at_window": float(found.measured[min(found.window, self.depth)])}
+        at_window = float(found.measured[min(found.window, self.depth)])
+        figures = {"windows": len(seen), "measured_at_window": at_window}
         if not above.size:
             text = f"‖Φ‖∞ stays below the bound of η = {found.eta:.3g}, T = {found.window}."
             return Claim(*_BOUND, HOLDS, text, figures)
         faults = tuple(
             Fault(agent, start, float(found.measured[lag]), "", f"‖Φ({start + lag}, {start})‖∞ exceeds its bound")
-            for lag, (agent, start) in ((int(lag), self.culprits[int(lag)]) for lag in above)
+            for lag, (agent, start) in ((int(lag), self.largest_at[int(lag)]) for lag in above)
         )
         return Claim(*_BOUND, FAILS, f"‖Φ‖∞ exceeds the bound at {above.size} of the lags.", figures, faults)
 
@@ -142,7 +150,7 @@ class Products:
         if self.sound and last == 0.0:
             text = f"What happened {counted(self.depth, 'step')} ago is forgotten, to the bit."
             return Claim(*FINITE_TIME, HOLDS, text, {"depth": self.depth, "norm": last})
-        agent, start = self.culprits.get(self.depth, (-1, 0))
+        agent, start = self.largest_at.get(self.depth, (-1, 0))
         fault = Fault(agent, start, last, "", f"‖Φ({start + self.depth}, {start})‖∞ is not zero")
         faults = (fault,) if agent >= 0 else ()
         text = "Some agent hears itself, through others, or one of its own layer."
@@ -167,7 +175,8 @@ class Containment:
         arrived, time = self.anchors.arrived, step.index + 1
         if arrived is None or self.anchors.places is None:
             return
-        if time < arrived + step.frame.network.depth and not np.array_equal(step.before, step.after):
+        early = time < arrived + step.frame.network.depth
+        if early and not np.array_equal(step.before, step.after):
             return
         if self._hull is None:
             self._hull = _hull(self.anchors.places)
@@ -178,9 +187,8 @@ class Containment:
             points = step.after[step.frame.followers]
             outside = _beyond(points, self._hull, step.frame.network.depth) - self.anchors.tolerance
             bad = np.flatnonzero(outside > 0)
-            self.faults.add(
-                step.frame.followers[bad], time, outside[bad], ["outside the hull of the anchors"] * len(bad)
-            )
+            reasons = ["outside the hull of the anchors"] * len(bad)
+            self.faults.add(step.frame.followers[bad], time, outside[bad], reasons)
 
     def claims(self) -> list[Claim]:
         """The one verdict."""
@@ -217,6 +225,7 @@ def _beyond(points: Floats, hull: Floats, depth: int) -> Floats:
     farthest = np.full(len(points), -np.inf)
     for corner, following in zip(hull, np.roll(hull, -1, axis=0), strict=True):
         side = (following - corner) / np.hypot(*(following - corner))
-        farthest = np.maximum(farthest, side[1] * (points[:, 0] - corner[0]) - side[0] * (points[:, 1] - corner[1]))
+        beyond = side[1] * (points[:, 0] - corner[0]) - side[0] * (points[:, 1] - corner[1])
+        farthest = np.maximum(farthest, beyond)
     slack = (depth + 1) * ROUNDING * max(np.abs(points).max(initial=0.0), np.abs(hull).max())
     return np.where(farthest <= slack, 0.0, farthest)

@@ -1,13 +1,14 @@
 """Theorem 3: the team converges to its desired configuration.
 
-The paper says asymptotically; layers feed forward, so it is in finite time. Let everything come to rest at step s:
-anchors at their places, targets still, no more repairs. Then layer l stands at its desired positions at the latest at
+The paper proves convergence in the limit. Layers feed forward, so it is in finite time. Let s be the step from which on
+anchors stand at their places, targets stand still and the network stays. Then layer l stands at its desired positions
+by step
 
     reach:  s + l                  one step after its in-neighbours
     walk:   s + l·(2M - 1)         one step to get inside the triangle, at most 2M - 2 moves through its M² cells
 
-for agents that land on the middle of their reach sets. Others come to a neighbourhood of known radius (see ``radii``)
-by the same steps, and stay there.
+if its agents land on the middle of their reach sets. Others come to a neighbourhood of known radius (see ``radii``) by
+the same steps, and stay there.
 """
 
 import numpy as np
@@ -19,6 +20,7 @@ from tricover.certificates.faults import Faults
 from tricover.certificates.log import ROUNDING, Log, Settings
 from tricover.certificates.radii import neighbourhood
 from tricover.certificates.theorem1 import Anchors
+from tricover.errors import InputError
 from tricover.goals import desired_configuration
 from tricover.network import Network
 from tricover.targets import Targets
@@ -49,19 +51,23 @@ def steps_per_layer(motion: str, resolution: int) -> int:
 
 
 class Convergence:
-    """Distances to the desired configuration, in the last stretch."""
+    """Distances to the desired configuration, in the last epoch.
 
-    def __init__(self, log: Log, anchors: Anchors) -> None:
+    ``desired`` (N, 2) is this configuration, where it is known already.
+    """
+
+    def __init__(self, log: Log, anchors: Anchors, desired: Floats | None = None) -> None:
         self.log, self.anchors = log, anchors
-        self.last = log.stretches[-1]
+        self.last = log.epochs[-1]
         self.why_not = _why_not(log)
         self.neighbourhood: Neighbourhood | None = None
         if self.why_not is None:
-            desired = _desired(log)
-            self.neighbourhood = neighbourhood(self.last.network, desired, log.settings, log.exact, log.ideal)
-        self.settled = np.full(self.last.network.depth + 1, self.last.start)
-        self.restless = np.full(self.last.network.depth + 1, -1)
-        self.distance = np.full(self.last.network.depth + 1, np.nan)
+            found = _desired(log) if desired is None else _living(log, desired)
+            self.neighbourhood = neighbourhood(self.last.network, found, log.settings, log.exact, log.ideal)
+        layers = self.last.network.depth + 1
+        self.settled = np.full(layers, self.last.start)  # the step after the last one at which a layer was off
+        self.farthest_agent = np.full(layers, -1)  # at that last step
+        self.distance = np.full(layers, np.nan)  # the largest from the bound on
         self.faults = Faults()
         self._desired = self._radii = np.empty(0)  # of the followers, by layer
         self.points = lands_on_points(self.last.network, log.settings, log.exact, log.ideal)
@@ -80,8 +86,8 @@ class Convergence:
         return self.rest + pace * np.arange(self.last.network.depth + 1)
 
     def see(self, step: Step) -> None:
-        """Look at the positions at t+1, and at t in the first step of the last stretch."""
-        if self.neighbourhood is None or step.stretch is not self.last:
+        """Look at the positions at t+1, and at t in the first step of the last epoch."""
+        if self.neighbourhood is None or step.epoch.start != self.last.start:
             return
         if step.opens:
             self._desired = self.neighbourhood.desired[step.frame.followers]
@@ -97,19 +103,23 @@ class Convergence:
         apart = places - self._desired
         away = np.hypot(apart[:, 0], apart[:, 1])
         farthest = np.maximum.reduceat(away, starts[:-1])  # of each layer from 1 on
+        # Rounding adds up from layer to layer.
         slack = ROUNDING * float(np.abs(places).max()) * np.arange(2, len(starts) + 1)
-        astray = 1 + np.flatnonzero(farthest > slack + self.log.settings.tolerance)
-        self.settled[astray] = time + 1
-        if astray.size:  # the first alone can be the first one that is late
-            first, last = starts[astray[0] - 1], starts[astray[0]]
-            self.restless[astray[0]] = frame.followers[first + away[first:last].argmax()]
-        if bounds is not None:
-            due = int(np.searchsorted(bounds[1:], time, side="right"))
-            self.distance[1 : due + 1] = np.fmax(self.distance[1 : due + 1], farthest[:due])
-            allowed = self._radii[: starts[due]] + np.repeat(slack[:due], np.diff(starts[: due + 1]))
-            bad = np.flatnonzero(away[: starts[due]] > allowed)
-            beyond = away[bad] - allowed[bad]
-            self.faults.add(frame.followers[bad], time, beyond, ["outside its neighbourhood"] * len(bad))
+        off = 1 + np.flatnonzero(farthest > slack + self.log.settings.tolerance)
+        self.settled[off] = time + 1
+        if off.size:
+            # A fault names an agent of the first layer that is late: no other layer needs one.
+            first, last = starts[off[0] - 1], starts[off[0]]
+            self.farthest_agent[off[0]] = frame.followers[first + away[first:last].argmax()]
+        if bounds is None:
+            return
+        # Layers 1 … due have reached their bounds.
+        due = int(np.searchsorted(bounds[1:], time, side="right"))
+        self.distance[1 : due + 1] = np.fmax(self.distance[1 : due + 1], farthest[:due])
+        allowed = self._radii[: starts[due]] + np.repeat(slack[:due], np.diff(starts[: due + 1]))
+        bad = np.flatnonzero(away[: starts[due]] > allowed)
+        beyond = away[bad] - allowed[bad]
+        self.faults.add(frame.followers[bad], time, beyond, ["outside its neighbourhood"] * len(bad))
 
     @property
     def layers(self) -> tuple[Layer, ...]:
@@ -138,9 +148,9 @@ class Convergence:
             self.why_not = "the anchors never came to rest."
         if self.why_not is not None:
             return [Claim(*head, NOT_APPLICABLE, f"Not known: {self.why_not}") for head in (CONVERGENCE, NEIGHBOURHOOD)]
-        return [self._settling(), self._tube()]
+        return [self._convergence(), self._neighbourhood()]
 
-    def _settling(self) -> Claim:
+    def _convergence(self) -> Claim:
         if not self.points:
             return Claim(
                 *CONVERGENCE, NOT_APPLICABLE, "Agents land somewhere in their reach sets: see the neighbourhood."
@@ -153,7 +163,7 @@ class Convergence:
         figures = {"settled": settled, "bound": bound}
         if late:
             row = late[0]
-            agent, distance = int(self.restless[row.index]), row.distance or 0.0
+            agent, distance = int(self.farthest_agent[row.index]), row.distance or 0.0
             reason = f"layer {row.index} was not at rest by its bound, step {row.bound}"
             fault = Fault(agent, (row.settled or self.log.steps + 1) - 1, distance, "m", reason)
             return Claim(
@@ -165,7 +175,7 @@ class Convergence:
         text = f"Settled at step {settled}; the bound is {bound}."
         return Claim(*CONVERGENCE, HOLDS, text, figures)
 
-    def _tube(self) -> Claim:
+    def _neighbourhood(self) -> Claim:
         assert self.neighbourhood is not None
         if self.points:
             return Claim(*NEIGHBOURHOOD, NOT_APPLICABLE, "Agents land on points: the radius is 0, see convergence.")
@@ -214,12 +224,28 @@ def _why_not(log: Log) -> str | None:
 
 
 def _desired(log: Log) -> Floats:
-    """p_i (N, 2) in the log's own mode; agents that never were in a network at the origin."""
-    last = log.stretches[-1]
+    """p_i (N, 2) in the log's own mode."""
+    last = log.epochs[-1]
     arrived = last.arrived or last.start
-    places = log.read(arrived, arrived + 1)[0][last.network.anchors] if last.places is None else last.places
-    found = desired_positions(last.network, log.targets, places, log.settings)
-    return np.concatenate([found, np.zeros((log.agents - len(found), 2))])
+    places = last.places
+    if places is None:
+        places = log.read(arrived, arrived + 1)[0][last.network.anchors]
+    return _living(log, desired_positions(last.network, log.targets, places, log.settings))
+
+
+def _living(log: Log, desired: Floats) -> Floats:
+    """Desired positions (N, 2) of the last network's agents.
+
+    The lost have their reference positions here, and agents that never were in a network the origin: nothing is claimed
+    about them.
+    """
+    network = log.epochs[-1].network
+    if desired.shape[1:] != (2,) or len(desired) < len(network):
+        raise InputError(f"desired positions must have the shape ({log.agents}, 2), not {desired.shape}")
+    found, living = np.zeros((log.agents, 2)), np.flatnonzero(network.layer >= 0)
+    found[: len(network)] = network.reference
+    found[living] = desired[living]
+    return found
 
 
 def desired_positions(network: Network, targets: Targets | None, places: Floats, settings: Settings) -> Floats:
@@ -230,5 +256,5 @@ def desired_positions(network: Network, targets: Targets | None, places: Floats,
 
 
 def lands_on_points(network: Network, settings: Settings, exact: Flags, ideal: Flags) -> bool:
-    """Whether all followers land on the middle of their reach sets, or reach sets are points."""
+    """Whether all followers land on the middle of their reach sets, or always in reach sets that are points."""
     return bool((ideal if settings.motion == "reach" else exact)[network.followers].all())

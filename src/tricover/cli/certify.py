@@ -123,4 +123,4 @@ def _draw(certificate: "Certificate", source: "Log | Scenario", figure: str, age
     elif figure == "tube":
         save_figure(plot_tube(certificate, source, agent), path)
     else:
-        save_figure(plot_transition(next(transition_matrices(source)), source.stretches[0].network), path)
+        save_figure(plot_transition(next(transition_matrices(source)), source.epochs[0].network), path)

@@ -95,7 +95,7 @@ def plot_tube(certificate: "Certificate", log: "Log", agent: int, ax: "Axes | No
     if around is None:
         raise InputError("this certificate knows no desired positions: see its claim 'theorem3'")
     away = np.linalg.norm(log.path(agent) - around.desired[agent], axis=1)
-    layer = int(log.stretches[-1].network.layer[agent])
+    layer = int(log.epochs[-1].network.layer[agent])
     bound = next((row.bound for row in certificate.layers if row.index == layer), None)
     radius = float(around.radii[agent])
     kind = "from cells" if around.proper[agent] else "containment"

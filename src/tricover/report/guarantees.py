@@ -74,7 +74,7 @@ def _figures(run: Run, certificate: Certificate) -> "Iterator[tuple[Drawing, str
         log = log_of_run(run)
         matrix = next(transition_matrices(log))
         caption = "The entries of the first Γ, agents sorted by layer: followers hear only earlier layers."
-        yield plot_transition(matrix, log.stretches[0].network), caption
+        yield plot_transition(matrix, log.epochs[0].network), caption
     if run.steps and certificate.neighbourhood is not None:
         agent = example_agent(run)
         caption = f"How far agent {agent} was from its desired position, and the radius that is claimed for it."
