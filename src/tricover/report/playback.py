@@ -85,7 +85,7 @@ def playback_of(run: Run) -> Playback:
         "cellBytes": int(wide[-1]),
         "cells": _cells(run, "state", steps, agents, wide),
         "goals": _cells(run, "goal_cell", steps, agents, wide),
-        "chapters": [_chapter(start, network, agents) for start, network in run.networks],
+        "epochs": [_epoch(start, network, agents) for start, network in run.networks],
         **_colours(depth),
     }
     remarks = tuple(_remarks(run, agents, steps, targets))
@@ -139,7 +139,7 @@ def _targets(run: Run, steps: Indices) -> Floats:
     return found
 
 
-def _chapter(start: int, network: Network, agents: Indices) -> dict[str, Any]:
+def _epoch(start: int, network: Network, agents: Indices) -> dict[str, Any]:
     """A network among the agents that are shown; layer -2: not yet on the roster."""
     mine = agents[agents < len(network)]
     place = np.full(len(network) + 1, -1)  # the last for -1
