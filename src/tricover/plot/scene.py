@@ -41,6 +41,9 @@ class Scene:
         self.run, self._links, self._trails = run, links, trails
         self._low, self._high = _bounds(run)
         self._positions = _Positions(run)
+        self._starts = np.array([start for start, _ in run.networks])
+        self._epoch = -1  # the one that the artists belong to: none yet
+        self._still: Any = None
         across, extent = WIDTH - 2 * SIDE, self._high - self._low
         down = across * float(np.clip(extent[1] / extent[0], FLATTEST, TALLEST))
         pixels = 2 * round((HEADER + down + FOOTER) * size / WIDTH / 2)
@@ -99,8 +102,6 @@ class Scene:
         ax.scatter(x, y, s=0.8 * self._area, **rings)
         tell_sample(ax, len(first_agents(run.network)), len(run.network), "links and trails")
         self._write()
-        self._starts = np.array([start for start, _ in run.networks])
-        self._epoch = -1  # the one that the artists belong to: none yet
         self._moving: list[Any] = []
         self._canvas.draw()
         self._still = self._canvas.copy_from_bbox(self._figure.bbox)

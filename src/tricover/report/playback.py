@@ -62,11 +62,11 @@ class _Box:
         return _text(numbers, "<u2")
 
 
-def playback_of(run: Run) -> Playback:
-    """The playback of a run."""
+def playback_of(run: Run, given: Floats | None = None) -> Playback:
+    """The playback of a run; ``given`` are all its positions, (T+1, N, 2), where they are at hand."""
     agents = _agents(run)
     steps = _steps(run, len(agents))
-    positions = _rows(run, "positions", steps, agents)
+    positions = _rows(run, "positions", steps, agents) if given is None else given[np.ix_(steps, agents)]
     desired, targets = run.desired[agents], _targets(run, steps)
     box = _Box.around(positions, desired, targets[~np.isnan(targets).any(axis=-1)])
     wide = "<u4" if run.scenario.control.resolution > 255 else "<u2"
