@@ -92,12 +92,12 @@ def decoded(data):
         "targets": metres(data["targets"], data["targetFrames"], -1),
         "cells": array(data["cells"], cells, frames, agents) - 3,
         "goals": array(data["goals"], cells, frames, agents) - 3,
-        "chapters": [
+        "epochs": [
             {
-                **chapter,
-                "layer": array(chapter["layer"], "<i2", agents),
-                "heard": array(chapter["heard"], "<i4", agents, 3),
+                **epoch,
+                "layer": array(epoch["layer"], "<i2", agents),
+                "heard": array(epoch["heard"], "<i4", agents, 3),
             }
-            for chapter in data["chapters"]
+            for epoch in data["epochs"]
         ],
     }

@@ -62,10 +62,10 @@ def test_the_playback_holds_the_run(run, page):
     assert np.abs(data["targets"][0] - run.targets.points).max() <= precision
     np.testing.assert_array_equal(data["cells"][:-1], run.states)
     np.testing.assert_array_equal(data["goals"][:-1], run.goal_cells)
-    [chapter] = data["chapters"]
-    np.testing.assert_array_equal(chapter["layer"], run.network.layer)
-    np.testing.assert_array_equal(chapter["heard"], run.network.in_neighbors)
-    assert (chapter["boundary"], chapter["core"]) == (run.network.boundary.tolist(), run.network.core)
+    [epoch] = data["epochs"]
+    np.testing.assert_array_equal(epoch["layer"], run.network.layer)
+    np.testing.assert_array_equal(epoch["heard"], run.network.in_neighbors)
+    assert (epoch["boundary"], epoch["core"]) == (run.network.boundary.tolist(), run.network.core)
     assert len(data["light"]) == len(data["dark"]) == run.network.depth + 1
 
 
@@ -174,12 +174,12 @@ def test_agents_that_leave_and_join(tmp_path):
     run = tc.simulate(with_events())
     page = Page(write_report(run, tmp_path / "events.html"))
     [data] = page.runs
-    assert [chapter["start"] for chapter in data["chapters"]] == [0, 3, 6] == [epoch.start for epoch in run.epochs]
-    for chapter, network in zip(data["chapters"], [epoch.network for epoch in run.epochs], strict=True):
+    assert [epoch["start"] for epoch in data["epochs"]] == [0, 3, 6] == [epoch.start for epoch in run.epochs]
+    for epoch, network in zip(data["epochs"], [own.network for own in run.epochs], strict=True):
         count = len(network)
-        np.testing.assert_array_equal(chapter["layer"][:count], network.layer)
-        np.testing.assert_array_equal(chapter["heard"][:count], network.in_neighbors)
-        assert (chapter["layer"][count:] == -2).all()
+        np.testing.assert_array_equal(epoch["layer"][:count], network.layer)
+        np.testing.assert_array_equal(epoch["heard"][:count], network.in_neighbors)
+        assert (epoch["layer"][count:] == -2).all()
     assert data["agents"] == 16
     assert "3, from steps 0, 3, 6 on" in page.text
     assert "1 lost" in page.text
@@ -230,7 +230,7 @@ def test_of_a_huge_team_the_first_layers_are_shown(run, monkeypatch):
     assert len(shown) == 9
     assert run.network.layer[shown].max() <= run.network.layer[hidden].min()
     assert np.abs(data["positions"] - run.positions[:, shown]).max() < 0.01
-    heard = data["chapters"][0]["heard"].astype(int)
+    heard = data["epochs"][0]["heard"].astype(int)
     followers = np.flatnonzero(run.network.layer[shown] > 0)
     np.testing.assert_array_equal(shown[heard[followers]], run.network.in_neighbors[shown[followers]])
     assert "9 of 14 agents" in made.remarks[0]

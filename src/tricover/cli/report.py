@@ -37,19 +37,22 @@ def report(
       tricover report paper-57.toml -o paper-57.html
     """
     path = _checked(output or Path(f"{run.stem}.html"))
-    found = open_run(run, quiet or as_json)
+    opened = open_run(run, quiet or as_json)
     import matplotlib as mpl
 
-    from tricover.certificates import certify
-    from tricover.report import write_report
+    from tricover.report import findings_of, write_findings
 
     mpl.use("Agg")
     with _working(wanted=not quiet and not as_json) as progress:
-        progress("certificate")
-        certificate = certify(found)
-        write_report(found, path, certificate, progress=progress)
+        progress("findings")
+        found = findings_of(opened)
+        write_findings(found, path, progress=progress)
     if as_json:
-        verdicts = {"converged": found.converged, "settled_at": found.settled_at, "certificate": certificate.holds}
+        verdicts = {
+            "converged": opened.converged,
+            "settled_at": opened.settled_at,
+            "certificate": found.certificate.holds,
+        }
         typer.echo(json.dumps({"report": str(path), "bytes": path.stat().st_size, **verdicts}, indent=2))
     elif not quiet:
         note(f"Wrote {path} ({path.stat().st_size / 1e6:.1f} MB)")

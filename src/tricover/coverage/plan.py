@@ -21,15 +21,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tricover.coverage.lloyd import LloydResult, lloyd
-from tricover.coverage.metrics import coverage_cost, present_targets
+from tricover.coverage.metrics import coverage_cost, find_nearest, present_targets
 from tricover.errors import FormationError, InputError
 from tricover.geometry.hull import convex_hull
 from tricover.goals import desired_configuration
 from tricover.network import Network, build_network
 from tricover.targets import Targets, as_targets
-from tricover.threads import workers
 
-__all__ = ["Plan", "plan_formation"]
+__all__ = ["Plan", "plan_formation", "plan_reference"]
 
 Floats = NDArray[np.float64]
 
@@ -76,6 +75,16 @@ def plan_formation(targets: Targets | ArrayLike, agents: int) -> Plan:
     >>> bool(np.abs(desired - plan.reference).max() < 1e-9)
     True
     """
+    targets = as_targets(targets)
+    reference = plan_reference(targets, agents)
+    network = build_network(reference, "balanced")
+    resolution, rounded = _resolution(network, targets)
+    anchors = reference[network.anchors]
+    return Plan(reference, anchors, resolution, network, coverage_cost(reference, targets), rounded)
+
+
+def plan_reference(targets: Targets | ArrayLike, agents: int) -> Floats:
+    """The places (agents, 2) of a planned formation alone, without its network and resolution."""
     given: object = agents
     if isinstance(given, bool) or not isinstance(given, int | np.integer) or agents < 4:
         raise InputError(f"agents must be a whole number from 4 on, not {agents!r}: three corners and a core")
@@ -89,12 +98,7 @@ def plan_formation(targets: Targets | ArrayLike, agents: int) -> Plan:
     else:
         start = _start(points, weights, targets, agents)
         reference = _improved(lloyd(start, targets, tolerance=_CONVERGED), targets).positions
-    if not _has_interior(reference):
-        reference = _with_core(reference, targets)
-    network = build_network(reference, "balanced")
-    resolution, rounded = _resolution(network, targets)
-    anchors = reference[network.anchors]
-    return Plan(reference, anchors, resolution, network, coverage_cost(reference, targets), rounded)
+    return reference if _has_interior(reference) else _with_core(reference, targets)
 
 
 def _start(points: Floats, weights: Floats, targets: Targets, agents: int) -> Floats:
@@ -140,10 +144,8 @@ def _improved(result: LloydResult, targets: Targets) -> LloydResult:
 
 def _relocated(positions: Floats, targets: Targets, count: int) -> Floats:
     """Agents with the ``count`` least losses go next to those with the most cost, onto their farthest target."""
-    from scipy.spatial import cKDTree
-
     points, weights = present_targets(targets)
-    distances, nearest = map(np.asarray, cKDTree(positions).query(points, k=2, workers=workers()))
+    distances, nearest = find_nearest(positions, points, 2)
     squares, first = weights[:, None] * distances**2, nearest[:, 0]
     missed = np.bincount(first, squares[:, 1] - squares[:, 0], len(positions))
     costs = np.bincount(first, squares[:, 0], len(positions))
@@ -189,7 +191,7 @@ def _with_core(reference: Floats, targets: Targets) -> Floats:
     core = int(np.argmin(((reference - centre) ** 2).sum(axis=1)))
     start = reference.copy()
     start[core] = centre
-    held = lloyd(start, targets, fixed=[core], tolerance=_CONVERGED).positions
+    held = np.array(lloyd(start, targets, fixed=[core], tolerance=_CONVERGED).positions)
     if not _has_interior(held):
         held[core] = np.delete(held, core, axis=0).mean(axis=0)
     if not _has_interior(held):

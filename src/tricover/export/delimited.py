@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.control import NO_CELL
-from tricover.export.journeys import agents_of, seconds
+from tricover.export.journeys import agents_of, epochs_of, seconds
 from tricover.formats import Projection
 from tricover.network import Network
 from tricover.simulation import Run
@@ -44,15 +44,16 @@ def write_csv(run: Run, path: Path, tell: Callable[[int, int], None], plane: Pro
 def _columns(run: Run, plane: Projection | None) -> Iterator[list[list[Any]]]:
     """For each step the columns from ``agent`` on, each with an entry per agent."""
     agents = list(range(agents_of(run)))
-    whom: Network | None = None
+    roster = [(_who(network, len(agents)), stop) for _, stop, network in epochs_of(run)]
+    epoch = 0
     for start, positions in run.blocks("positions"):
         stop = start + len(positions)
         present = run.read("present", start, stop).astype(int)
         cells = [run.read(name, start, stop) for name in ("state", "goal_cell", "miss")]
         for offset, places in enumerate(positions):
-            network = run.network_at(start + offset)
-            if network is not whom:
-                whom, who = network, _who(network, len(agents))
+            if start + offset == roster[epoch][1]:
+                epoch += 1
+            who, _ = roster[epoch]
             degrees = [] if plane is None else plane.to_degrees(places).T.tolist()
             last = offset >= len(cells[0])
             step = [[""] * len(agents)] * 3 if last else [_known(column[offset]) for column in cells]

@@ -10,7 +10,7 @@ from tricover.network import Network
 from tricover.simulation import Run
 from tricover.simulation.run import BLOCK
 
-__all__ = ["Journey", "agents_of", "journeys", "seconds", "stretches"]
+__all__ = ["Journey", "agents_of", "epochs_of", "journeys", "seconds"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -41,7 +41,7 @@ def journeys(run: Run) -> Iterator[Journey]:
             np.concatenate([block[:, some] for _, block in run.blocks(name)]) for name in ("positions", "present")
         )
         layers = np.full(present.shape, -1)
-        for start, stop, network in stretches(run):
+        for start, stop, network in epochs_of(run):
             found = network.layer[some]
             layers[start:stop, : len(found)] = found
         for offset in np.flatnonzero(present.any(axis=0)).tolist():
@@ -56,8 +56,8 @@ def _journey(agent: int, present: NDArray[np.bool_], positions: Floats, layers: 
     return Journey(agent, there[new], where[new], layer[new], int(there[-1]))
 
 
-def stretches(run: Run) -> Iterator[tuple[int, int, Network]]:
-    """The networks of a run, each with the first step that it rules and the first that it does not, up to T + 1."""
+def epochs_of(run: Run) -> Iterator[tuple[int, int, Network]]:
+    """Each network of a run, with its first step and the first step that is not its own any more, up to T + 1."""
     networks = [(epoch.start, epoch.network) for epoch in run.epochs]
     stops = [start for start, _ in networks[1:]] + [run.steps + 1]
     for (start, network), stop in zip(networks, stops, strict=True):

@@ -110,14 +110,12 @@ class _Log:
     def write(self, tell: Callable[[int, int], None]) -> None:
         """All messages, step by step."""
         self.log("/desired", 0, self.desired())
-        seen: Targets | None = None
+        changes = self.run.mission.targets_still_from
         before: list[int] = []
         for step, places, present, cells in _steps(self.run):
             now = round(step * seconds(self.run) * 1e9)
-            targets = self.run.mission.targets_at(step)
-            if targets is not seen:
-                self.log("/targets", now, self.cloud(targets, now))
-                seen = targets
+            if step <= changes:
+                self.log("/targets", now, self.cloud(self.run.mission.targets_at(step), now))
             living = np.flatnonzero(present).tolist()
             self.log("/team", now, self.scene(step, now, places, living, cells, before))
             self.log("/tf", now, self.transforms(now, places, living))

@@ -190,6 +190,7 @@ def draw_labels(ax: "Axes", network: Network, places: Floats, texts: list[str], 
             "ha": "center",
             "va": "center_baseline",
             "zorder": 4,
+            "in_layout": False,  # numbers stand inside markers: measuring them would take longer than all else
         }
         write(*places[agent], texts[agent], **looks)
 

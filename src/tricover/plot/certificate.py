@@ -6,7 +6,17 @@ import numpy as np
 
 from tricover.errors import InputError
 from tricover.network import Network
-from tricover.plot.style import ACTUAL, COLUMN, FAINT, WANTED, figure_style, layer_colours, new_axes, whole_numbers
+from tricover.plot.style import (
+    ACTUAL,
+    COLUMN,
+    FAINT,
+    WANTED,
+    figure_style,
+    layer_colours,
+    new_axes,
+    subscripted,
+    whole_numbers,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,7 +89,7 @@ def plot_transition(matrix: "csr_array", network: Network, ax: "Axes | None" = N
         ax.set(xlim=(-0.5, len(order) - 0.5), ylim=(len(order) - 0.5, -0.5), aspect="equal")
         middles = (np.append(0, cuts[:-1]) + cuts) / 2 - 0.5
         wide = np.diff(np.append(0, cuts)) >= 0.045 * len(order)
-        names = [f"$V_{{{index}}}$" if fits else "" for index, fits in enumerate(wide)]
+        names = [subscripted("V", index) if fits else "" for index, fits in enumerate(wide)]
         ax.set_xticks(middles, names)
         ax.set_yticks(middles, names)
         ax.tick_params(length=0, labeltop=True, labelbottom=False)

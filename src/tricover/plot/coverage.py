@@ -64,7 +64,7 @@ def plot_voronoi(run: Run, step: int = -1, ax: "Axes | None" = None) -> "Axes":
     from matplotlib.collections import PolyCollection
 
     time = chosen_step(run, step)
-    positions, present = run.positions[time], run.present[time]
+    positions, present = (run.read(name, time, time + 1)[0] for name in ("positions", "present"))
     ground, network = present_points(run.mission.targets_at(time)), run.network_at(max(min(time, run.steps - 1), 0))
     box = _around(np.concatenate([positions[present], ground]))
     cells = [cell for cell in voronoi_cells(positions[present], box) if len(cell)]

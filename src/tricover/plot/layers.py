@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tricover.network import Network
 from tricover.plot.agents import MOST_DETAILED, draw_agents, draw_labels, draw_lines, key_to_roles, label_texts, links
-from tricover.plot.style import FAINT, PAGE, figure_style, layer_colours, new_axes
+from tricover.plot.style import FAINT, PAGE, figure_style, layer_colours, new_axes, subscripted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,9 +79,14 @@ def _draw_inputs(ax: "Axes", network: Network, neurons: NDArray[np.float64]) -> 
     draw_lines(ax, segments, layer_colours(network.depth)[network.layer[pairs[:, 1]]], width, alpha=0.8)
 
 
+def _column_name(network: Network, column: int) -> str:
+    """L_l, and below it how many neurons are new there."""
+    return f"{subscripted('L', column)}\n{len(network.layers[column])}"
+
+
 def _finish(ax: "Axes", network: Network) -> None:
     columns = range(0, network.depth + 1, network.depth // 21 + 1)
-    ax.set_xticks(list(columns), [f"$L_{{{column}}}$\n{len(network.layers[column])}" for column in columns])
+    ax.set_xticks(list(columns), [_column_name(network, column) for column in columns])
     ax.set_xlabel("layer, and its number of new neurons")
     ax.set_yticks([])
     ax.spines[:].set_visible(False)

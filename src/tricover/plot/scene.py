@@ -41,6 +41,9 @@ class Scene:
         self.run, self._links, self._trails = run, links, trails
         self._low, self._high = _bounds(run)
         self._positions = _Positions(run)
+        self._starts = np.array([epoch.start for epoch in run.epochs])
+        self._epoch = -1  # the one that the artists belong to: none yet
+        self._still: Any = None
         across, extent = WIDTH - 2 * SIDE, self._high - self._low
         down = across * float(np.clip(extent[1] / extent[0], FLATTEST, TALLEST))
         pixels = 2 * round((HEADER + down + FOOTER) * size / WIDTH / 2)
@@ -62,8 +65,10 @@ class Scene:
         part = time - step
         trail = self._positions.at(step, self._trails, part * part * (3 - 2 * part) if ease else part)
         with figure_style():
-            if self.run.network_at(step) is not self._network:
-                self._meet(self.run.network_at(step), trail[-1])
+            epoch = self._epoch_at(step)
+            if epoch != self._epoch:
+                self._epoch = epoch
+                self._meet(self.run.epochs[epoch].network, trail[-1])
             self._move(step, trail)
             self._canvas.restore_region(self._still)
             for artist in self._moving:
@@ -97,7 +102,6 @@ class Scene:
         ax.scatter(x, y, s=0.8 * self._area, **rings)
         tell_sample(ax, len(first_agents(run.network)), len(run.network), "links and trails")
         self._write()
-        self._network: Network | None = None
         self._moving: list[Any] = []
         self._canvas.draw()
         self._still = self._canvas.copy_from_bbox(self._figure.bbox)
@@ -138,13 +142,16 @@ class Scene:
 
     # --- for each picture ------------------------------------------------------------------------------------------
 
+    def _epoch_at(self, step: int) -> int:
+        """Which epoch a step belongs to, counted from 0: the last that has begun."""
+        return int(np.searchsorted(self._starts, step, side="right")) - 1
+
     def _meet(self, network: Network, places: Floats) -> None:
         """Artists for the agents of a network, in the order of drawing."""
         for artist in self._moving:
             if artist not in (self._targets, self._counter):
                 artist.remove()
         ax, colours = self._ax, layer_colours(network.depth)
-        self._network = network
         moving: list[Any] = [] if self.run.mission.targets.still else [self._targets]
         shown = first_agents(network)
         self._walkers = shown[network.layer[shown] >= 0]

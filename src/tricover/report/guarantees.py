@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tricover.certificates import FAILS, HOLDS, NOT_APPLICABLE, Certificate, Claim, log_of_run, transition_matrices
-from tricover.report.drawings import example_agent
+from tricover.certificates import FAILS, HOLDS, NOT_APPLICABLE, Certificate, Claim, transition_matrices
+from tricover.report.findings import Findings
 from tricover.report.markup import Html, note, paragraph, table, text, verdict
 from tricover.report.page import Section, figures_html
-from tricover.simulation import Run
 
 if TYPE_CHECKING:
     from tricover.report.svg import Drawing
@@ -18,12 +17,13 @@ _GOOD = {HOLDS: True, FAILS: False, NOT_APPLICABLE: None}
 _MOST_IN_MATRIX = 400  # agents whose Γ can be seen entry by entry
 
 
-def certificate_section(run: Run, certificate: Certificate) -> Section:
+def certificate_section(found: Findings) -> Section:
     """The claims, what was measured for them, and the figures of the certificate."""
+    certificate = found.certificate
     said = f"{certificate.title}. Each claim is checked on the positions of this run."
     claims = table(("claim", "verdict", "finding"), (_claim(claim) for claim in certificate.claims))
     layers = _layers(certificate) if certificate.layers else ""
-    return Section("Certificate", Html(paragraph(said) + claims + layers + figures_html(_figures(run, certificate))))
+    return Section("Certificate", Html(paragraph(said) + claims + layers + figures_html(_figures(found))))
 
 
 def _claim(claim: Claim) -> tuple[Html, Html, Html]:
@@ -63,19 +63,18 @@ def _layers(certificate: Certificate) -> Html:
     return Html(f"<h3>Layer by layer</h3>{table(columns, rows, right=columns)}")
 
 
-def _figures(run: Run, certificate: Certificate) -> "Iterator[tuple[Drawing, str]]":
+def _figures(found: Findings) -> "Iterator[tuple[Drawing, str]]":
     from tricover.plot import plot_contraction, plot_settling, plot_transition, plot_tube
 
+    certificate, log, agent = found.certificate, found.log, found.agent
     if certificate.contraction is not None and certificate.contraction.depth:
         yield plot_contraction(certificate), "How much of a past error is left, beside the theorem's bound."
     if any(layer.bound is not None for layer in certificate.layers):
         yield plot_settling(certificate), "When each layer came to rest, beside its bound."
-    if run.steps and len(run.network) <= _MOST_IN_MATRIX:
-        log = log_of_run(run)
+    if log.steps and log.agents <= _MOST_IN_MATRIX:
         matrix = next(transition_matrices(log))
         caption = "The entries of the first Γ, agents sorted by layer: followers hear only earlier layers."
         yield plot_transition(matrix, log.epochs[0].network), caption
-    if run.steps and certificate.neighbourhood is not None:
-        agent = example_agent(run)
+    if log.steps and certificate.neighbourhood is not None:
         caption = f"How far agent {agent} was from its desired position, and the radius that is claimed for it."
-        yield plot_tube(certificate, log_of_run(run), agent), caption
+        yield plot_tube(certificate, log, agent), caption

@@ -34,10 +34,10 @@ class Run {
     const cells = data.cellBytes === 2 ? Uint16Array : Uint32Array;
     this.cells = decoded(data.cells, cells);
     this.goals = decoded(data.goals, cells);
-    this.chapters = data.chapters.map((chapter) => ({
-      ...chapter,
-      layer: decoded(chapter.layer, Int16Array),
-      heard: decoded(chapter.heard, Int32Array),
+    this.epochs = data.epochs.map((epoch) => ({
+      ...epoch,
+      layer: decoded(epoch.layer, Int16Array),
+      heard: decoded(epoch.heard, Int32Array),
     }));
   }
 
@@ -46,9 +46,9 @@ class Run {
   }
 
   // The network in use at a frame. After the last step it is still that of the last step.
-  chapter(frame) {
+  epoch(frame) {
     const step = Math.min(this.steps[frame], Math.max(this.steps[this.frames - 1] - 1, 0));
-    return this.chapters.findLast((chapter) => chapter.start <= step) || this.chapters[0];
+    return this.epochs.findLast((epoch) => epoch.start <= step) || this.epochs[0];
   }
 
   // Where an agent is at a time in frames, in units; between frames on the straight line.
@@ -340,7 +340,7 @@ class Player {
 
   // The agent that a pointer means, or null.
   nearest(x, y) {
-    const layer = this.run.chapter(this.frame()).layer;
+    const layer = this.run.epoch(this.frame()).layer;
     let best = null;
     let least = REACH ** 2;
     for (let agent = 0; agent < this.run.agents; agent++) {
@@ -379,7 +379,7 @@ class Player {
     const run = this.run;
     const time = this.shown();
     this.view = this.lens();
-    const chapter = run.chapter(this.frame());
+    const epoch = run.epoch(this.frame());
     for (let agent = 0; agent < run.agents; agent++) {
       [this.xs[agent], this.ys[agent]] = this.project(run.at(agent, time));
     }
@@ -387,22 +387,22 @@ class Player {
     pen.setTransform(this.dots, 0, 0, this.dots, 0, 0);
     pen.clearRect(0, 0, this.width, this.height);
     pen.lineJoin = pen.lineCap = "round";
-    this.byLayer = this.sorted(chapter);
+    this.byLayer = this.sorted(epoch);
     this.drawTargets();
     if (this.part("desired").checked) this.drawDesired();
     if (this.part("trails").checked) this.drawTrails(time);
-    if (this.part("links").checked) this.drawLinks(chapter);
-    this.drawAgents(chapter);
+    if (this.part("links").checked) this.drawLinks(epoch);
+    this.drawAgents(epoch);
     const agent = this.hovered ?? this.selected;
-    if (agent !== null) this.drawStory(agent, chapter);
-    this.tell(agent, chapter);
+    if (agent !== null) this.drawStory(agent, epoch);
+    this.tell(agent, epoch);
   }
 
   // Agents of each layer; those who are lost come last, those who have not joined yet nowhere.
-  sorted(chapter) {
+  sorted(epoch) {
     const found = this.colours.map(() => []);
     found.lost = [];
-    chapter.layer.forEach((layer, agent) => {
+    epoch.layer.forEach((layer, agent) => {
       if (layer >= 0) found[layer].push(agent);
       else if (layer === -1) found.lost.push(agent);
     });
@@ -477,7 +477,7 @@ class Player {
     pen.globalAlpha = 1;
   }
 
-  drawLinks(chapter) {
+  drawLinks(epoch) {
     const pen = this.pen;
     pen.globalAlpha = this.hovered === null && this.selected === null ? 0.42 : 0.18;
     pen.lineWidth = this.fine(0.9);
@@ -486,7 +486,7 @@ class Player {
       pen.beginPath();
       for (const agent of this.byLayer[layer]) {
         for (let k = 0; k < 3; k++) {
-          const heard = chapter.heard[3 * agent + k];
+          const heard = epoch.heard[3 * agent + k];
           if (heard < 0) continue;
           pen.moveTo(this.xs[heard], this.ys[heard]);
           pen.lineTo(this.xs[agent], this.ys[agent]);
@@ -506,7 +506,7 @@ class Player {
     return clamp((75 / Math.sqrt(this.run.agents)) * Math.sqrt(this.zoom), 1.5, 7) * (this.width < 500 ? 0.75 : 1);
   }
 
-  drawAgents(chapter) {
+  drawAgents(epoch) {
     const pen = this.pen;
     pen.strokeStyle = this.ink.paper;
     pen.lineWidth = this.radius() > 3 ? 1 : 0.5;
@@ -517,8 +517,8 @@ class Player {
         pen.arc(x, y, r, 0, 2 * Math.PI);
       });
     }
-    this.fillMarkers(chapter.boundary, this.colours[0], (x, y, r) => pen.rect(x - r, y - r, 2 * r, 2 * r));
-    this.fillMarkers([chapter.core], this.data.core, (x, y, r) => {
+    this.fillMarkers(epoch.boundary, this.colours[0], (x, y, r) => pen.rect(x - r, y - r, 2 * r, 2 * r));
+    this.fillMarkers([epoch.core], this.data.core, (x, y, r) => {
       const arm = 1.4 * r;
       pen.moveTo(x + arm, y);
       pen.lineTo(x, y + arm);
@@ -557,10 +557,10 @@ class Player {
   }
 
   // One agent's own view: its triangle, its cell and its goal cell, whom it hears, and the way that it went.
-  drawStory(agent, chapter) {
+  drawStory(agent, epoch) {
     const pen = this.pen;
-    const heard = this.heard(agent, chapter);
-    const colour = this.colours[Math.max(chapter.layer[agent], 0)];
+    const heard = this.heard(agent, epoch);
+    const colour = this.colours[Math.max(epoch.layer[agent], 0)];
     if (heard.length === 3) {
       const triangle = heard.map((corner) => [this.xs[corner], this.ys[corner]]);
       this.fill(triangle, colour, 0.14);
@@ -583,8 +583,8 @@ class Player {
     for (const one of [agent, ...heard]) this.ring(one, one === agent ? 5 : 3);
   }
 
-  heard(agent, chapter) {
-    return [...chapter.heard.subarray(3 * agent, 3 * agent + 3)].filter((other) => other >= 0);
+  heard(agent, epoch) {
+    return [...epoch.heard.subarray(3 * agent, 3 * agent + 3)].filter((other) => other >= 0);
   }
 
   // Points of a triangle by their barycentric coordinates.
@@ -627,7 +627,7 @@ class Player {
 
   // --- words ---------------------------------------------------------------------------------------------------------
 
-  tell(agent, chapter) {
+  tell(agent, epoch) {
     const run = this.run;
     const step = run.steps[this.frame()];
     const play = this.part("play");
@@ -639,22 +639,22 @@ class Player {
     this.figure.dataset.chosen = agent === null ? "" : String(run.id(agent));
     if (agent === null) return;
     const frame = this.frame();
-    const heard = this.heard(agent, chapter);
+    const heard = this.heard(agent, epoch);
     const [x, y] = run.metres(run.at(agent, this.shown()));
     const digits = clamp(Math.ceil(-Math.log10(run.unit)) - 1, 0, 9);
     this.say("name", `Agent ${run.id(agent)}`);
-    this.say("role", this.role(agent, chapter));
-    this.say("layer", chapter.layer[agent] < 0 ? "none" : String(chapter.layer[agent]));
+    this.say("role", this.role(agent, epoch));
+    this.say("layer", epoch.layer[agent] < 0 ? "none" : String(epoch.layer[agent]));
     this.say("heard", heard.length ? heard.map((other) => run.id(other)).join(", ") : "nobody");
     this.say("cell", run.cellText(run.cells, frame, agent));
     this.say("goal", run.cellText(run.goals, frame, agent));
     this.say("place", `(${x.toFixed(digits)}, ${y.toFixed(digits)}) m`);
   }
 
-  role(agent, chapter) {
-    if (agent === chapter.core) return "core";
-    if (chapter.boundary.includes(agent)) return "boundary";
-    return { "-1": "lost", "-2": "not yet there" }[chapter.layer[agent]] || "follower";
+  role(agent, epoch) {
+    if (agent === epoch.core) return "core";
+    if (epoch.boundary.includes(agent)) return "boundary";
+    return { "-1": "lost", "-2": "not yet there" }[epoch.layer[agent]] || "follower";
   }
 
   say(name, words) {

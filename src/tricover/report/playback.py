@@ -62,11 +62,11 @@ class _Box:
         return _text(numbers, "<u2")
 
 
-def playback_of(run: Run) -> Playback:
-    """The playback of a run."""
+def playback_of(run: Run, given: Floats | None = None) -> Playback:
+    """The playback of a run; ``given`` are all its positions, (T+1, N, 2), where they are at hand."""
     agents = _agents(run)
     steps = _steps(run, len(agents))
-    positions = _rows(run, "positions", steps, agents)
+    positions = _rows(run, "positions", steps, agents) if given is None else given[np.ix_(steps, agents)]
     desired, targets = run.desired[agents], _targets(run, steps)
     box = _Box.around(positions, desired, targets[~np.isnan(targets).any(axis=-1)])
     wide = "<u4" if run.scenario.control.resolution > 255 else "<u2"
@@ -85,7 +85,7 @@ def playback_of(run: Run) -> Playback:
         "cellBytes": int(wide[-1]),
         "cells": _cells(run, "state", steps, agents, wide),
         "goals": _cells(run, "goal_cell", steps, agents, wide),
-        "chapters": [_chapter(epoch.start, epoch.network, agents) for epoch in run.epochs],
+        "epochs": [_epoch(epoch.start, epoch.network, agents) for epoch in run.epochs],
         **_colours(depth),
     }
     remarks = tuple(_remarks(run, agents, steps, targets))
@@ -139,7 +139,7 @@ def _targets(run: Run, steps: Indices) -> Floats:
     return found
 
 
-def _chapter(start: int, network: Network, agents: Indices) -> dict[str, Any]:
+def _epoch(start: int, network: Network, agents: Indices) -> dict[str, Any]:
     """A network among the agents that are shown; layer -2: not yet on the roster."""
     mine = agents[agents < len(network)]
     place = np.full(len(network) + 1, -1)  # the last for -1

@@ -3,6 +3,7 @@
 from string import Template
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tricover.report.markup import Html, text
 from tricover.report.page import Section, resource
@@ -17,9 +18,15 @@ _KEYS = (
 )
 
 
-def playback_section(run: Run, title: str = "Playback") -> Section:
-    """The run, to be played; a page may hold several."""
-    made = playback_of(run)
+def playback_section(run: Run, title: str = "Playback", positions: NDArray[np.float64] | None = None) -> Section:
+    """The run, to be played; a page may hold several.
+
+    Args:
+        run: the run.
+        title: of the section.
+        positions: all positions of the run, (T+1, N, 2), where they are at hand; None: they are read.
+    """
+    made = playback_of(run, positions)
     depth = max(epoch.network.depth for epoch in run.epochs)
     remarks = " ".join((*made.remarks, f"Positions here are right to {_rounded_up(made.precision)} m."))
     html = Template(resource("player.html")).substitute(

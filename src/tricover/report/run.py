@@ -4,9 +4,10 @@ import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from tricover.certificates import Certificate, certify
+from tricover.certificates import Certificate
 from tricover.report.coverage import coverage_section
 from tricover.report.drawings import figures_section
+from tricover.report.findings import Findings, findings_of
 from tricover.report.guarantees import certificate_section
 from tricover.report.page import Section, write_page
 from tricover.report.player import playback_section
@@ -14,7 +15,7 @@ from tricover.report.settings import again_section, settings_section
 from tricover.report.summary import lead_of, summary_section, verdicts_of
 from tricover.simulation import Run
 
-__all__ = ["run_sections", "write_report"]
+__all__ = ["run_sections", "write_findings", "write_report"]
 
 Progress = Callable[[str], None]
 
@@ -27,21 +28,7 @@ def run_sections(run: Run, certificate: Certificate | None = None, progress: Pro
         certificate: its certificate; None: it is certified.
         progress: called with the title of each section before it is made.
     """
-    makers: dict[str, Callable[[], Section]] = {
-        "playback": lambda: playback_section(run),
-        "summary": lambda: summary_section(run),
-        "coverage": lambda: coverage_section(run),
-        "certificate": lambda: certificate_section(run, certificate or certify(run)),
-        "figures": lambda: figures_section(run),
-        "settings": lambda: settings_section(run),
-        "run it again": lambda: again_section(run),
-    }
-    sections = []
-    for name, make in makers.items():
-        if progress is not None:
-            progress(name)
-        sections.append(make())
-    return sections
+    return _sections(_found(run, certificate, progress), progress)
 
 
 def write_report(
@@ -63,9 +50,49 @@ def write_report(
         extra: sections of your own, before those of the run.
         progress: called with a word before each section is made.
     """
+    found = _found(run, certificate, progress)
+    return write_findings(found, path, title=title, extra=extra, progress=progress)
+
+
+def write_findings(
+    found: Findings,
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    extra: Iterable[Section] = (),
+    progress: Progress | None = None,
+) -> Path:
+    """Write the report of a run whose findings are known; arguments as in ``write_report``."""
+    sections = [*extra, *_sections(found, progress)]
+    return write_page(
+        path,
+        title or found.run.scenario.name,
+        sections,
+        lead=lead_of(found.run),
+        verdicts=verdicts_of(found.run, found.certificate),
+    )
+
+
+def _found(run: Run, certificate: Certificate | None, progress: Progress | None) -> Findings:
     if progress is not None:
-        progress("certificate")
-    found = certificate or certify(run)
-    sections = [*extra, *run_sections(run, found, progress)]
-    heading = title or run.scenario.name
-    return write_page(path, heading, sections, lead=lead_of(run), verdicts=verdicts_of(run, found))
+        progress("findings")
+    return findings_of(run, certificate)
+
+
+def _sections(found: Findings, progress: Progress | None) -> list[Section]:
+    run = found.run
+    makers: dict[str, Callable[[], Section]] = {
+        "playback": lambda: playback_section(run, positions=found.positions),
+        "summary": lambda: summary_section(run),
+        "coverage": lambda: coverage_section(found),
+        "certificate": lambda: certificate_section(found),
+        "figures": lambda: figures_section(found),
+        "settings": lambda: settings_section(run),
+        "run it again": lambda: again_section(run),
+    }
+    sections = []
+    for name, make in makers.items():
+        if progress is not None:
+            progress(name)
+        sections.append(make())
+    return sections

@@ -7,9 +7,9 @@ inside them, so that they do not mix up their markers and clips.
 
 import re
 from collections.abc import Sequence
-from io import BytesIO
+from io import StringIO
 from itertools import count
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tricover.plot.style import figure_of, figure_style
 from tricover.report.markup import Html, text
@@ -33,6 +33,8 @@ _MARKERS = re.compile(
 _SVG = re.compile(r"<svg.*?</svg>", re.DOTALL)
 _NAMES = re.compile(r'(?:\sid="|url\(#|\shref="#)(?=[^<>]*>)')  # in tags, not in text
 _NUMBERS = re.compile(r'(?<=\s[dxy]=")[^"]*(?=[^<>]*>)')
+_LONG = re.compile(r"-?\d+\.\d{3,}")
+_SPACES = re.compile(r"\s+")
 
 
 def inline_svg(drawing: "Drawing", label: str) -> Html:
@@ -40,16 +42,30 @@ def inline_svg(drawing: "Drawing", label: str) -> Html:
     import matplotlib.pyplot as plt
 
     figure = figure_of(drawing)
-    data = BytesIO()
-    with figure_style():
-        figure.savefig(data, format="svg", transparent=True, metadata={"Date": None})
+    source = _drawn(figure)
     plt.close(figure)
-    source = data.getvalue().decode()
     source = _SURPLUS.sub("", source[source.index("<svg") :])
     source = _NUMBERS.sub(_rounded, source)
     opening, rest = source.replace("xlink:href=", "href=").split(">", 1)
     rest = _LINES.sub(_as_one_path, _MARKERS.sub(_under_one_style, re.sub(r"\s*\n\s*", "\n", rest)))
     return Html(_opening(opening, label) + rest)
+
+
+def _drawn(figure: "Figure") -> str:
+    """The figure as an SVG file, without a background.
+
+    ``savefig`` would draw everything twice, the first time for the layout alone. The layout is found at the beginning
+    of a drawing anyway.
+    """
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    file = StringIO()
+    canvas: Any = FigureCanvasSVG(figure)
+    for patch in (figure.patch, *(ax.patch for ax in figure.axes)):
+        patch.set(facecolor="none", edgecolor="none")
+    with figure_style():
+        canvas.print_svg(file, metadata={"Date": None})
+    return file.getvalue()
 
 
 def with_own_names(page: str) -> str:
@@ -86,4 +102,8 @@ def _opening(given: str, label: str) -> str:
 
 def _rounded(path: "re.Match[str]") -> str:
     """Paths and places to a hundredth of a point."""
-    return re.sub(r"-?\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", re.sub(r"\s+", " ", path[0]))
+    return _LONG.sub(_shorter, _SPACES.sub(" ", path[0]))
+
+
+def _shorter(number: "re.Match[str]") -> str:
+    return f"{float(number[0]):.2f}"

@@ -1,6 +1,6 @@
 """Section IV: states, actions and the decision process of a follower."""
 
-from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,8 @@ __all__ = [
 ]
 
 Ints = NDArray[np.int64]
+Neighbours: TypeAlias = tuple[frozenset[int], ...]
+Solutions: TypeAlias = tuple[tuple[LocalMDP, Solution], ...]
 
 
 def cell_count(study: Study) -> Claim:
@@ -65,8 +67,7 @@ def _outlines(grid: CellGrid) -> NDArray[np.float64]:
     return np.asarray(grid.corners(np.arange(len(grid)))[..., 1:])
 
 
-@lru_cache(maxsize=4)
-def _neighbours(grid: CellGrid) -> tuple[frozenset[int], ...]:
+def _neighbours(grid: CellGrid) -> Neighbours:
     """Cells that share an edge with each cell, by comparing the edges of all cells."""
     whole = np.rint(grid.corners(np.arange(len(grid))) * grid.resolution).astype(int)
     owners: dict[frozenset[tuple[int, ...]], list[int]] = {}
@@ -147,8 +148,7 @@ def goal_cell(study: Study) -> Claim:
     )
 
 
-@lru_cache(maxsize=2)
-def _solutions(study: Study) -> tuple[tuple[LocalMDP, Solution], ...]:
+def _solutions(study: Study) -> Solutions:
     """The followers' processes at rest, solved."""
     run, network, control = study.walk, study.network, study.walk.scenario.control
     cells = run.goal_cells[-1, network.followers].tolist()
@@ -158,34 +158,41 @@ def _solutions(study: Study) -> tuple[tuple[LocalMDP, Solution], ...]:
     return tuple((process, process.solve()) for process in found)
 
 
-def _residual(process: LocalMDP, solution: Solution) -> float:
+def _worst_residual(solutions: Solutions, neighbours: Neighbours) -> float:
+    """Largest violation of eq. (19), of all followers."""
+    return max(_residual(process, solution, neighbours) for process, solution in solutions)
+
+
+def _residual(process: LocalMDP, solution: Solution, neighbours: Neighbours) -> float:
     """Largest violation of eq. (19) with C(s) by eq. (18), over β."""
     grid, goal, value = process.grid, process.goal_cell, solution.value
     centres = grid.weights @ process.triangle
     costs = process.alpha * np.linalg.norm(centres - centres[goal], axis=1) - process.beta * (
         np.arange(len(grid)) == goal
     )
-    best = np.array([min(value[s], *value[list(cells)]) for s, cells in enumerate(_neighbours(grid))])
+    best = np.array([min(value[s], *value[list(cells)]) for s, cells in enumerate(neighbours)])
     return float(np.abs(value - costs - process.gamma * best).max() / process.beta)
 
 
 def bellman(study: Study) -> Claim:
     """Eq. (19), evaluated from scratch."""
-    count, worst = len(_solutions(study)), max(_residual(*pair) for pair in _solutions(study))
+    solutions = _solutions(study)
+    worst = _worst_residual(solutions, _neighbours(study.grid))
     return Claim(
         "bellman",
         "IV-B, eq. (19)",
         "V_i* solves the Bellman optimality equation on the contained states.",
-        f"residual within {at_most(worst, 1e-12)} of β, over {count} followers and {len(study.grid)} states",
+        f"residual within {at_most(worst, 1e-12)} of β, over {len(solutions)} followers and {len(study.grid)} states",
         judged(worst <= 1e-12),
     )
 
 
 def cost_of_state(study: Study) -> Claim:
     """C(s, a) or C(s)."""
-    process, _ = _solutions(study)[0]
+    solutions = _solutions(study)
+    process, _ = solutions[0]
     by_action = process.costs.ndim > 1
-    worst = max(_residual(*pair) for pair in _solutions(study))
+    worst = _worst_residual(solutions, _neighbours(study.grid))
     return Claim(
         "cost",
         "IV-B, eq. (19) against (18)",
@@ -198,8 +205,9 @@ def cost_of_state(study: Study) -> Claim:
 
 def policy(study: Study) -> Claim:
     """Every contained state is led to the goal."""
-    grid, leading, longest = study.grid, 0, 0
-    for process, solution in _solutions(study):
+    grid, solutions = study.grid, _solutions(study)
+    leading = longest = 0
+    for process, solution in solutions:
         cells, moves = np.arange(len(grid)), 0
         while moves <= grid.diameter and (cells != process.goal_cell).any():
             cells, moves = solution.policy[cells], moves + 1
@@ -208,8 +216,8 @@ def policy(study: Study) -> Claim:
         "policy",
         "IV-A, eqs. (18), (20)",
         "The optimal policy leads to the goal state g_i.",
-        f"from every cell for {leading} of {len(_solutions(study))} followers, in at most {longest} moves",
-        judged(leading == len(_solutions(study))),
+        f"from every cell for {leading} of {len(solutions)} followers, in at most {longest} moves",
+        judged(leading == len(solutions)),
         f"Two cells are at most 2M - 2 = {grid.diameter} moves apart.",
     )
 
