@@ -121,9 +121,12 @@ def predicted(places, triangle, below, points, weights, density):
 RING = [np.array(move) for move in ([1, -1, 0], [1, 0, -1], [0, 1, -1], [-1, 1, 0], [-1, 0, 1], [0, -1, 1])]
 
 
+INSET = 0.01
+
+
 def best_of(places, costs, best):
-    """The first of the places, none nearer to an edge than 0.01, that costs least, if less than the best so far."""
-    allowed = [place for place in places if min(place) >= 0.01]
+    """The first of the places, none with a weight below INSET, that costs least, if less than the best so far."""
+    allowed = [place for place in places if min(place) >= INSET]
     for place, found in zip(allowed, costs(allowed) if allowed else [], strict=True):
         if found < best[0]:
             best = found, place

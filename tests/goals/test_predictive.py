@@ -88,15 +88,26 @@ def test_more_than_4096_targets_are_summarised_by_cell(count, below):
     np.testing.assert_allclose(found[0], expected, atol=1e-12)
 
 
-def test_a_place_keeps_off_the_edges():
-    """All targets at one corner draw the agent there; it stays a hundredth away from the edges of its triangle."""
-    network = tc.build_network([[0, 0], [1, 0], [0, 1], [0.2, 0.2], [0.45, 0.45]], core=3)
-    triangle = network.reference[network.in_neighbors[4]]
-    for share in np.eye(3):
-        targets = tc.Targets([(0.94 * share + 0.02) @ triangle])
-        for goal in ("predictive", "rollout"):
-            place = own_goal(goal, network, 4, triangle, targets)
-            assert 0.01 <= place.min() < 0.02
+@pytest.mark.parametrize("goal", ["predictive", "rollout"])
+def test_places_keep_a_hundredth_off_the_edges(goal, monkeypatch):
+    """Targets along the edges draw agents there; limits of 0.003 and 0.02 would have them go elsewhere."""
+    network, agent = one_cell(2 if goal == "rollout" else 1)
+    triangle = network.reference[network.in_neighbors[agent]]
+    rule = getattr(plain, goal)
+    differ, count = {0.003: 0, 0.02: 0}, 12 if goal == "rollout" else 3
+    for seed in range(120):
+        points = np.random.default_rng(seed).dirichlet([0.05, 0.5, 0.5], count) @ triangle
+        seen = plain.own_list(triangle, points, np.ones(count))
+        first = (network, agent, triangle) if goal == "rollout" else (triangle, network.descendants[agent])
+        expected = rule(*first, *seen)
+        found = own_goal(goal, network, agent, triangle, tc.Targets(points))
+        np.testing.assert_allclose(found, expected, atol=1e-9)
+        assert found.min() >= 0.01 - 1e-12
+        for inset in differ:
+            with monkeypatch.context() as patch:
+                patch.setattr(plain, "INSET", inset)
+                differ[inset] += not np.allclose(rule(*first, *seen), expected)
+    assert min(differ.values()) > 0, differ
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS])

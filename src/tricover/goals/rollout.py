@@ -1,9 +1,11 @@
 """The place for which the agent's subtree, simulated, covers its triangle best.
 
-Every agent knows the roster, hence the network below it, and sees the targets in its triangle: it can play out what its
-descendants will do. It tries its predictive place and a dozen places around it, lets ``predictive`` place the
-descendants cell by cell, sums the squared distances of its targets to the nearest of its corners, itself and its
-descendants, and takes the least. This is one step of policy improvement over ``predictive``.
+Every agent knows the roster, hence the network below it, and sees the targets in its triangle: it can simulate what its
+descendants will do. It tries its predictive place and a dozen places around it. For each it lets ``predictive`` place
+the descendants cell by cell, and sums the squared distances of its targets to the nearest of its corners, itself and
+its descendants. It takes the place with the least sum. This is one step of policy improvement over ``predictive``.
+
+A descendant is simulated as it will act: with the density of the targets in its own cell.
 
 Cost: a simulated subtree takes its targets from list to list, one pass per level. Trials are limited by the subtree's
 size, so that the whole team costs about (N + D) log N: twelve up to 256 followers, six up to 1,024, none beyond, where
@@ -26,6 +28,7 @@ from tricover.threads import in_ranges
 
 __all__ = ["rollout"]
 
+# A ring of eighths spans a cell of the first round of the search, a ring of sixteenths refines the best of it.
 _TRIALS = Rounds(moves=np.concatenate([RING / 8, RING / 16]), starts=np.array([0, 6, 12]))
 
 

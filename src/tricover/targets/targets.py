@@ -191,15 +191,17 @@ class Targets:
         """The targets (D,) in the order of x, then y, then weight: other targets cannot change the order of two."""
         xs, ys = self.points.T
         order = np.argsort(xs)
-        if (np.diff(xs[order]) > 0).all():  # the usual case, and the quicker sort
-            return order
-        return np.lexsort((ys, xs) if self.weights is None else (self.weights, ys, xs))
+        if not (np.diff(xs[order]) > 0).all():  # two with the same x: rare, and a sort by several keys takes longer
+            order = np.lexsort((ys, xs) if self.weights is None else (self.weights, ys, xs))
+        order.setflags(write=False)
+        return order
 
     @cached_property
     def ranks(self) -> NDArray[np.int64]:
-        """Each target's place (D,) in that order."""
+        """The place (D,) of each target in that order."""
         ranks = np.empty(len(self), np.int64)
         ranks[self.order] = np.arange(len(self))
+        ranks.setflags(write=False)
         return ranks
 
     @cached_property
