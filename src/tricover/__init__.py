@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tricover.errors import TricoverError as TricoverError
     from tricover.geometry import CellGrid as CellGrid
     from tricover.goals import desired_configuration as desired_configuration
+    from tricover.goals import goal_points as goal_points
     from tricover.mdp import LocalMDP as LocalMDP
     from tricover.network import Network as Network
     from tricover.network import build_network as build_network
@@ -45,6 +46,7 @@ _HOME = {
     "check_aoc": "vehicles",
     "coverage_cost": "coverage",
     "desired_configuration": "goals",
+    "goal_points": "goals",
     "lloyd": "coverage",
     "plan_formation": "coverage",
     "simulate": "simulation",
@@ -65,6 +67,7 @@ __all__ = [
     "check_aoc",
     "coverage_cost",
     "desired_configuration",
+    "goal_points",
     "lloyd",
     "plan_formation",
     "simulate",

@@ -49,21 +49,158 @@ def desired(network, points, weights, anchors=None, resolution=None):
     return np.array([places[agent] for agent in range(len(network))])
 
 
-def predicted(place, triangle, below, points, weights, density):
-    """What the subtree will cost with its top at ``place``: the formula of the notes."""
-    cost = 0.0
-    taken = set()
+def own_list(triangle, points, weights):
+    """Points and weights of the targets in the closed triangle, sorted by x, y and weight."""
+    inside = [j for j in range(len(points)) if holds(triangle, points[j])]
+    rows = sorted((*points[j], weights[j]) for j in inside)
+    table = np.array(rows).reshape(-1, 3)
+    return table[:, :2], table[:, 2]
+
+
+def coordinates(triangle, points):
+    """Barycentric coordinates (L, 3) by a linear system."""
+    matrix = np.vstack([np.transpose(triangle), np.ones(3)])
+    return np.linalg.solve(matrix, np.vstack([np.transpose(points), np.ones(len(points))])).T
+
+
+def area(triangle):
+    (ax, ay), (bx, by), (cx, cy) = triangle
+    return abs((bx - ax) * (cy - ay) - (cx - ax) * (by - ay)) / 2
+
+
+def cells_of(triangle, points):
+    """The cell of each target in a grid with about six targets in a cell, and how many cells a side has."""
+    side = min(64, max(1, int(sqrt(len(points) / 6))))
+    found = np.maximum(coordinates(triangle, points), 0)
+    return tc.CellGrid(side).locate(found / found.sum(axis=1, keepdims=True)), side
+
+
+def densities(triangle, points, weights):
+    """Weight per square metre in the cell of each target."""
+    cells, side = cells_of(triangle, points)
+    return np.bincount(cells, weights)[cells] / (area(triangle) / side**2)
+
+
+def summary(triangle, points, weights):
+    """Centroid, weight and density of each cell that has weight."""
+    cells, side = cells_of(triangle, points)
+    rows = []
+    for cell in np.unique(cells[weights > 0]):
+        inside = cells == cell
+        weight = weights[inside].sum()
+        rows.append([*np.average(points[inside], axis=0, weights=weights[inside]), weight])
+    table = np.array(rows)
+    return table[:, :2], table[:, 2], table[:, 2] / (area(triangle) / side**2)
+
+
+def child_of(places, triangle, points):
+    """Which child holds each target, (P, L): the one with the least ratio of the target's coordinate to the place's."""
+    return np.argmin(coordinates(triangle, points) / np.asarray(places)[:, None], axis=2)
+
+
+def predicted(places, triangle, below, points, weights, density):
+    """What the subtree will cost with its top at each place (P, 3), given as weights: the formula of the notes."""
+    places = np.asarray(places)
+    costs, own = np.zeros(len(places)), places @ triangle
+    children = child_of(places, triangle, points)
+    counts = weights > 0
+    spread = np.zeros(len(weights))
+    spread[counts] = weights[counts] / np.sqrt(density[counts])
     for k in range(3):
-        child = np.array(triangle)
-        child[k] = place
-        inside = [j for j in range(len(points)) if j not in taken and holds(child, points[j])]
-        taken.update(inside)
+        inside = children == k
         if below[k]:
-            spread = fsum(weights[j] / sqrt(density[j]) for j in inside)
-            cost += 5 / (18 * sqrt(3)) * spread**2 / (below[k] + 0.5)
+            costs += 5 / (18 * sqrt(3)) * (inside * spread).sum(axis=1) ** 2 / (below[k] + 0.5)
         else:
-            cost += fsum(weights[j] * min(((points[j] - corner) ** 2).sum() for corner in child) for j in inside)
-    return cost
+            squares = [((points - triangle[c]) ** 2).sum(axis=1)[None] for c in range(3) if c != k]
+            nearest = np.minimum(*squares)
+            nearest = np.minimum(nearest, ((points - own[:, None]) ** 2).sum(axis=2))
+            costs += (inside * weights * nearest).sum(axis=1)
+    return costs
+
+
+RING = [np.array(move) for move in ([1, -1, 0], [1, 0, -1], [0, 1, -1], [-1, 1, 0], [-1, 0, 1], [0, -1, 1])]
+
+
+INSET = 0.01
+
+
+def best_of(places, costs, best):
+    """The first of the places, none with a weight below INSET, that costs least, if less than the best so far."""
+    allowed = [place for place in places if min(place) >= INSET]
+    for place, found in zip(allowed, costs(allowed) if allowed else [], strict=True):
+        if found < best[0]:
+            best = found, place
+    return best
+
+
+def predictive(triangle, below, points, weights):
+    """The predictive place, as weights: 36 cells, then rings of six with steps 1/12, 1/24, 1/48 and 1/96."""
+    if not weights.sum() > 0:
+        return np.full(3, 1 / 3)
+    if len(points) > 4096:
+        data = summary(triangle, points, weights)
+    else:
+        data = points, weights, densities(triangle, points, weights)
+
+    def costs(places):
+        return predicted(places, triangle, below, *data)
+
+    best = best_of(tc.CellGrid(6).weights, costs, (np.inf, None))
+    for step in (12, 24, 48, 96):
+        best = best_of([best[1] + move / step for move in RING], costs, best)
+    return best[1]
+
+
+def children(network, agent):
+    """The mentee of each child cell: whose in-neighbours are this agent's, with itself in the place of one; or None."""
+    corners = [int(j) for j in network.in_neighbors[agent]]
+    found = []
+    for k in range(3):
+        cell = {*corners[:k], *corners[k + 1 :], int(agent)}
+        found += [next((i for i in network.followers if {int(j) for j in network.in_neighbors[i]} == cell), None)]
+    return found
+
+
+def subtree(network, agent, family):
+    """The agent and all below it, as {agent: mentees of its child cells}."""
+    if agent is not None:
+        family[agent] = children(network, agent)
+        for child in family[agent]:
+            subtree(network, child, family)
+    return family
+
+
+def play_out(agent, place, triangle, points, weights, family, below):
+    """Places of the agent and all below it: itself at ``place``, the others predictively."""
+    own = place @ triangle
+    team, inside = [own], child_of([place], triangle, points)[0]
+    for k, child in enumerate(family[agent]):
+        if child is not None:
+            cell = np.array(triangle)
+            cell[k] = own
+            seen = points[inside == k], weights[inside == k]
+            team += play_out(child, predictive(cell, below[child], *seen), cell, *seen, family, below)
+    return team
+
+
+def rollout(network, agent, triangle, points, weights, rings=None):
+    """The rollout's place, as weights; ``rings`` None: as many as the rule has for a subtree of this size."""
+    family, below = subtree(network, agent, {}), network.descendants
+    best, followers = predictive(triangle, below[agent], points, weights), len(family) - 1
+    stride = max(1, -(-len(points) // (128 * len(family))))
+    points, weights = points[::stride], weights[::stride]
+
+    def cost(place):
+        team = np.array([*triangle, *play_out(agent, place, triangle, points, weights, family, below)])
+        squares = ((points[:, None] - team) ** 2).sum(axis=2)
+        return fsum(weights * squares.min(axis=1))
+
+    if rings is None:
+        rings = 0 if followers == 0 or followers > 1024 else 2 if followers <= 256 else 1
+    found = (cost(best), best)
+    for step in (8, 16)[:rings]:
+        found = best_of([found[1] + move / step for move in RING], lambda places: map(cost, places), found)
+    return found[1]
 
 
 def density(points, weights, nearest=12):

@@ -3,6 +3,7 @@ import weakref
 
 import numpy as np
 import pytest
+from tests.goals.plain import holds
 
 import tricover as tc
 from tricover.errors import FileFormatError, InputError
@@ -79,6 +80,38 @@ def test_a_step_without_targets_is_no_error():
     offsets, members = now.members([ALL])
     assert offsets.tolist() == [0, 0]
     assert members.size == now.density.size == 0
+
+
+def test_targets_within_a_closed_triangle_keep_all_that_they_are():
+    targets = tc.Targets(SQUARE, [1, 2, 0, 4], ids="abcd")
+    for triangle in (
+        [[0, 0], [1, 0], [1, 1]],
+        [[1, 1], [1, 0], [0, 0]],
+        [[0, 0], [1, 1], [2, 2]],
+        [[5, 5], [6, 5], [5, 6]],
+    ):
+        inside = [k for k in range(4) if holds(triangle, SQUARE[k])]
+        seen = targets.within(triangle)
+        assert seen.still
+        np.testing.assert_array_equal(seen.points, SQUARE[inside])
+        assert seen.weights.tolist() == targets.weights[inside].tolist()
+        assert seen.ids == tuple("abcd"[k] for k in inside)
+
+
+def test_targets_within_ask_for_one_triangle_of_still_targets():
+    with pytest.raises(InputError, match=r"shape \(3, 2\), not \(1, 3, 2\)"):
+        tc.Targets(SQUARE).within([ALL])
+    with pytest.raises(InputError, match=r"ask targets.at\(step\) first"):
+        tc.Targets([SQUARE, SQUARE]).within(ALL)
+
+
+@pytest.mark.parametrize("weights", [None, [3, 1, 2, 1, 5, 4]])
+def test_order_is_by_x_then_y_then_weight(weights):
+    points = np.array([[1, 0], [0, 2], [0, 1], [0, 1], [-1, 7], [0, 1]], float)
+    targets = tc.Targets(points, weights)
+    rows = [(*points[k], 1 if weights is None else weights[k]) for k in range(6)]
+    assert [rows[k] for k in targets.order] == sorted(rows)
+    assert targets.order[targets.ranks].tolist() == list(range(6))
 
 
 @pytest.mark.parametrize(

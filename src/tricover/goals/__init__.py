@@ -9,6 +9,7 @@
 
 from tricover.goals.anchors import anchor_positions
 from tricover.goals.desired import desired_configuration
+from tricover.goals.points import goal_points
 from tricover.goals.rules import RULES, GoalRule, LocalGoal, cell_points, goal_cells, prepare
 
 __all__ = [
@@ -19,5 +20,6 @@ __all__ = [
     "cell_points",
     "desired_configuration",
     "goal_cells",
+    "goal_points",
     "prepare",
 ]

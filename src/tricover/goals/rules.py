@@ -7,7 +7,8 @@ A rule is called once with the network and hands back the local goal function, w
 
 ``agents`` are followers, ``triangles`` the positions of their in-neighbours in the order of ``network.in_neighbors``.
 Row by row a local goal may use only what that agent can know: its triangle, the targets inside it, and constants of
-the network, which everybody can derive from the roster. The same function serves ``desired_configuration`` and every
+the network, which everybody can derive from the roster. So it must choose the same goal if it is handed only the
+targets in the triangle (``targets.within``), perhaps none. The same function serves ``desired_configuration`` and every
 step of a run; a single agent is a batch of one.
 
 >>> import numpy as np
@@ -44,7 +45,9 @@ GoalRule: TypeAlias = Callable[[Network], LocalGoal]
 #: Names of the built-in rules; each is the function of that name in the module of that name.
 RULES = ("centroid", "predictive", "rollout", "reference")
 
-_OUTSIDE_BY = 1e-9  # of the triangle's size: what rounding can do to a goal point, generously
+# Of the triangle's size: how far outside a goal point may be. Rounding of a weighted mean does 1e-15 or so; points that
+# went through a file with ten digits pass, too.
+_OUTSIDE_BY = 1e-9
 
 
 def prepare(goal: str | GoalRule, network: Network) -> LocalGoal:

@@ -172,6 +172,38 @@ class Targets:
         corners, _ = _checked_triangles(triangles)
         return list_members(self.masses, corners)
 
+    def within(self, triangle: ArrayLike) -> "Targets":
+        """The still targets in one closed triangle (3, 2), perhaps none: what a single agent sees of them.
+
+        >>> targets = Targets([[0, 0], [1, 0], [4, 4]], weights=[1, 2, 5])
+        >>> targets.within([[0, 0], [2, 0], [0, 2]]).points.tolist()
+        [[0.0, 0.0], [1.0, 0.0]]
+        >>> len(targets.within([[5, 5], [6, 5], [5, 6]]))
+        0
+        """
+        if np.shape(triangle) != (3, 2):
+            raise InputError(f"one triangle has the shape (3, 2), not {np.shape(triangle)}")
+        _, names = self.members(triangle)
+        return self._part(self.points, np.sort(names).astype(np.int64))
+
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """The targets (D,) in the order of x, then y, then weight: other targets cannot change the order of two."""
+        xs, ys = self.points.T
+        order = np.argsort(xs)
+        if not (np.diff(xs[order]) > 0).all():  # two with the same x: rare, and a sort by several keys takes longer
+            order = np.lexsort((ys, xs) if self.weights is None else (self.weights, ys, xs))
+        order.setflags(write=False)
+        return order
+
+    @cached_property
+    def ranks(self) -> NDArray[np.int64]:
+        """The place (D,) of each target in that order."""
+        ranks = np.empty(len(self), np.int64)
+        ranks[self.order] = np.arange(len(self))
+        ranks.setflags(write=False)
+        return ranks
+
     @cached_property
     def density(self) -> Floats:
         """Local density at each target (D,): weight per square metre, from the distance to its 12th nearest target."""
