@@ -51,6 +51,8 @@ def test_anchors_are_judged_from_the_step_at_which_they_are_due(due, still):
     positions[:due, 1] += 0.5
     claim = audit(log_of(positions, SQUARE, anchors=places, arrived=due))["anchors"]
     assert (claim.verdict, claim.figures["arrived"]) == ("holds", due)
+    claim = audit(log_of(positions, SQUARE, arrived=due))["anchors"]  # places are where they are by then
+    assert (claim.verdict, claim.figures["arrived"]) == ("holds", due)
     positions[due, 1] += 0.5
     claim = audit(log_of(positions, SQUARE, anchors=places, arrived=due))["anchors"]
     assert [(fault.agent, fault.step, fault.reason) for fault in claim.faults] == [
@@ -225,8 +227,9 @@ def test_agents_that_must_not_listen():
     for agent in (int(network.anchors[0]), int(network.core)):
         wrong = network.in_neighbors.copy()
         wrong[agent] = network.in_neighbors[network.followers[0]]
-        claim = audit(log_of(positions, replace(network, in_neighbors=wrong)))["structure"]
-        assert claim.verdict == "fails"
+        found = audit(log_of(positions, replace(network, in_neighbors=wrong)))
+        claim = found["structure"]
+        assert claim.verdict == found["finite-time"].verdict == "fails"
         (fault,) = claim.faults
         assert (fault.agent, fault.reason) == (agent, "has in-neighbours without being a follower")
         assert claim.summary == "1 agent out of place in the layers."
