@@ -7,6 +7,7 @@ from quantecon.markov import DiscreteDP
 import tricover as tc
 from tricover import mdp
 from tricover.errors import InputError
+from tricover.mdp import _sweeps
 
 GENERAL = ["value_iteration", "policy_iteration", "modified_policy_iteration"]
 ALL = ["exact", *GENERAL]
@@ -187,3 +188,16 @@ def test_unknown_and_unfit_solvers_are_named():
         tc.LocalMDP(grid, triangle, 0, kernel=mdp.slip(grid, 0.1)).solve("exact")
     with pytest.raises(InputError, match="start must be 9 finite values"):
         tc.LocalMDP(grid, triangle, 0).solve(start=[1.0, 2.0])
+
+
+def test_residuals_are_the_largest_violation_and_the_largest_relative_to_the_value():
+    grid, rng = tc.CellGrid(4), np.random.default_rng(2)
+    kernel = mdp.slip(grid, 0.2)
+    problem = tc.LocalMDP(grid, [[0, 0], [3, 0], [1, 2]], 5, kernel=kernel).problem
+    values = 50 * rng.normal(size=16)
+    _, worst, relative = _sweeps.improve(problem.model, values, np.zeros(16, np.int32), False)
+    costs = problem.stage + problem.gamma * (kernel.matrix @ values).reshape(16, 4)
+    off = np.abs(costs.min(axis=1) - values)
+    assert worst == pytest.approx(off.max(), rel=1e-12)
+    assert relative == pytest.approx((off / (1 + np.abs(values))).max(), rel=1e-12)
+    assert relative < worst

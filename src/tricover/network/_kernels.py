@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.compiled import kernel
+from tricover.compiled import inlined, kernel
 from tricover.geometry._predicates import exact_orientation, orient2d, orient3d
 from tricover.network.mentees import balanced, fermat
 
@@ -230,12 +230,12 @@ def _move(axes: Axes, ids: Ints, places: Floats, span: _Span, chosen: int, label
         sizes[0, k] -= sizes[1, k]
 
 
-@kernel
+@inlined
 def place(axes: Axes, members: Members, stack: Stack, waiting: int, chosen: int, room: Room, links: Links) -> int:
     """Make the member at ``chosen`` the mentee of the cell on top of the stack, and put its children there instead.
 
     Larger children wait below smaller ones, so a stack grows by no more than n·log₂N. Returns its new height.
-    ``room`` has the cell's corners.
+    ``room`` has the cell's corners. Compiled into ``grow``: one call per agent would cost a tenth of the time.
     """
     ids, places, labels, _ = members
     cells, spans = stack
