@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.certificates import Certificate, Log, certify, log_of_run
+from tricover.certificates import ArrayReader, Certificate, Log, certify, log_of_run
+from tricover.certificates.runs import desired_of_run
 from tricover.coverage import (
     Baselines,
     Coverage,
@@ -81,7 +82,7 @@ def findings_of(run: Run, certificate: Certificate | None = None) -> Findings:
         run=run,
         positions=positions,
         log=log,
-        certificate=certificate or certify(log),
+        certificate=certificate or certify(log, desired=desired_of_run(run, log)),
         covering=_covering(run, positions) if has_targets(run.targets) else None,
         agent=example_agent(run),
     )
@@ -96,7 +97,7 @@ def _held(run: Run) -> Floats | None:
 def _log(run: Run, positions: Floats | None) -> Log:
     """The log of a run, on the positions that are held."""
     log = log_of_run(run)
-    return log if positions is None else replace(log, read=lambda start, stop: positions[start:stop])
+    return log if positions is None else replace(log, read=ArrayReader(positions))
 
 
 def _covering(run: Run, positions: Floats | None) -> Covering:
