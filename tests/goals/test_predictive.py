@@ -125,6 +125,15 @@ def test_rollout_goal_is_that_of_a_plain_simulation(weights, seed):
     assert moved >= 4
 
 
+def test_rollout_keeps_the_predictive_place_where_no_other_is_better():
+    """A target on a corner of the triangle costs nothing, wherever the subtree goes."""
+    network, top = one_cell(9)
+    triangle = network.reference[network.in_neighbors[top]]
+    for corner in triangle:
+        goals = [own_goal(goal, network, top, triangle, tc.Targets([corner])) for goal in ("predictive", "rollout")]
+        np.testing.assert_array_equal(*goals)
+
+
 @pytest.mark.parametrize(("followers", "count"), [(2, 500), (3, 1200), (4, 3000)])
 def test_rollout_looks_at_every_kth_of_many_targets(followers, count):
     network, top = one_cell(followers)

@@ -37,7 +37,7 @@ SPREAD = 5 / (18 * math.sqrt(3))
 """G: mean squared distance to the centre of a regular hexagon of area one. n agents leave about G (∫√f)²/n."""
 # Constants were tuned on the teams and fields of ``benchmarks/coverage.py``; figures are changes of the mean cost.
 OWN = 0.5  # agents: what a child's three corners add to its followers. 0.25 and 1: less than 2%
-INSET = 0.01  # least weight of a place: on an edge it would flatten a child cell. 0.005 and 0.02: less than 0.5%
+INSET = 0.01  # least weight of a place: on an edge it would flatten a child cell. 0.005 and 0.02: less than 0.1%
 PER_CELL = 6  # targets in a cell, on average. 3 and 12: +0.3%, 24: +0.5%
 MANY = 4096  # targets that are walked one by one; more are summarised. No list there is longer; 512: +0.6%
 MOST = 64  # cells along a side: a summary has at most 64² points, as many as a list that is walked
