@@ -203,6 +203,73 @@ def rollout(network, agent, triangle, points, weights, rings=None):
     return found[1]
 
 
+def rays_of(points, core, spread, shares, turn):
+    """Angles of the rays from the core: the first at ``turn``, between two of them their share of the spread."""
+    angles = (np.arctan2(*(points - core).T[::-1]) - turn + 1e-9) % (2 * pi)
+    passed, marks = 0.0, []
+    for j in np.argsort(angles):
+        marks.append(((passed + spread[j] / 2) / spread.sum(), angles[j]))
+        passed += spread[j]
+    cuts = np.interp(np.cumsum(shares)[:-1] / np.sum(shares), *zip(*marks, strict=True))
+    gaps, count = np.diff([0, *cuts, 2 * pi]), len(shares)
+    even, narrowest, blend = 2 * pi / count, min(0.05, pi / count), 0.0
+    if max(gaps) > 2.6:
+        blend = (max(gaps) - 2.6) / (max(gaps) - even)
+    if min(gaps) < narrowest:
+        blend = max(blend, (narrowest - min(gaps)) / (even - min(gaps)))
+    return turn + np.cumsum([0.0, *((1 - blend) * gaps + blend * even)[:-1]])
+
+
+def polygon_on(rays, rim):
+    """Corners on the rays, as large inverse distances as the hull's corners ``rim`` and convexity allow."""
+    from scipy.optimize import linprog
+
+    count, rows, limits = len(rays), [], []
+    for x, y in rim:
+        angle = rays[0] + (np.arctan2(y, x) - rays[0]) % (2 * pi)
+        h = max(k for k in range(count) if rays[k] <= angle)
+        after = rays[h + 1] if h + 1 < count else rays[0] + 2 * pi
+        row = np.zeros(count)
+        row[h], row[(h + 1) % count] = np.sin(after - angle), np.sin(angle - rays[h])
+        rows.append(row * np.hypot(x, y) / np.sin(after - rays[h]))
+        limits.append(1)
+    for h in range(count):
+        before, after = rays[h] - rays[h - 1], rays[(h + 1) % count] - rays[h]
+        row = np.zeros(count)
+        row[h], row[h - 1], row[(h + 1) % count] = np.sin(before + after), -np.sin(after), -np.sin(before)
+        rows.append(row)
+        limits.append(0)
+    found = linprog(-np.ones(count), rows, limits, bounds=(1e-3, None)).x
+    found = found / max(1, (np.array(rows[: len(rim)]) @ found).max())
+    return np.column_stack([np.cos(rays), np.sin(rays)]) / found[:, None]
+
+
+def polygon_area(corners):
+    return sum(a[0] * b[1] - a[1] * b[0] for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True)) / 2
+
+
+def fitted(network, points, weights):
+    """The fitted anchors, turn by turn: the smallest polygons, up to 5%, and of these the nearest."""
+    from scipy.spatial import ConvexHull
+
+    core, hull = np.average(points, axis=0, weights=weights), points[ConvexHull(points).vertices]
+    size, edge = np.ptp(points, axis=0).max(), list(map(int, network.boundary))
+    shares = np.ones(len(edge))
+    for top in network.layers[1]:
+        corners = set(map(int, network.in_neighbors[top]))
+        h = next(h for h in range(len(edge)) if {edge[h], edge[(h + 1) % len(edge)]} <= corners)
+        shares[h] += 1 + network.descendants[top].sum()
+    spread = weights / np.sqrt(density(points, weights))
+    trials = []
+    for turn in range(48):
+        rays = rays_of(points, core, spread, shares, turn * 2 * pi / 48)
+        corners = core + size * polygon_on(rays, (hull - core) / size)
+        trials.append((polygon_area(corners), corners))
+    smallest = min(trials, key=lambda trial: trial[0])[0]
+    small = [corners for area, corners in trials if area <= 1.05 * smallest]
+    return min(small, key=lambda corners: ((corners - network.reference[edge]) ** 2).sum()), core
+
+
 def density(points, weights, nearest=12):
     """Weight per square metre from the distance to the 12th nearest target."""
     found = []

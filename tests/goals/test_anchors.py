@@ -6,6 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import tricover as tc
+from tests.goals import plain
 from tests.network.formations import formations
 from tricover.errors import InputError
 
@@ -57,6 +58,22 @@ def test_cells_get_targets_in_proportion_to_their_followers():
     counts, _ = targets.in_triangles(found[network.in_neighbors[tops]])
     followers = 1 + network.descendants[tops].sum(axis=1)
     assert np.corrcoef(counts, followers)[0, 1] > 0.97
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_fitted_anchors_are_those_of_a_plain_loop(seed):
+    """Even and uneven fields, many and few corners, so that each limit of the rule decides somewhere."""
+    rng = np.random.default_rng(seed)
+    agents = int(rng.choice([6, 12, 30]))
+    network = tc.build_network(rng.random((agents, 2)), "balanced")
+    points = np.concatenate([rng.random((40, 2)), [3, 1] * rng.random(2) + 0.05 * rng.normal(size=(20, 2))])
+    weights = rng.uniform(0.5, 2.0, len(points))
+    found = tc.desired_configuration(network, tc.Targets(points, weights), anchors="fit")
+    corners, core = plain.fitted(network, points, weights)
+    np.testing.assert_allclose(found[network.core], core, atol=1e-12)
+    np.testing.assert_allclose(found[network.boundary], corners, atol=1e-6)
+    away, expected = (np.linalg.norm(one - core, axis=1) for one in (found[network.boundary], corners))
+    np.testing.assert_allclose(away / expected, 1 + 1e-9, rtol=1e-10)  # a billionth is added against rounding
 
 
 def test_weight_in_one_corner_leaves_the_core_strictly_inside():

@@ -1,5 +1,7 @@
 """The desired configuration beside a plain loop, on ordinary and degenerate formations, and what it refuses."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -89,9 +91,9 @@ def test_every_rule_is_total_stays_inside_and_answers_one_agent_as_it_answers_al
 def test_flat_triangle_sends_its_agent_to_the_mean_and_has_no_cells():
     network = tc.build_network(SQUARE)
     anchors = np.array([[0, 0], [4, 0], [4, 0], [0, 0], [2, 0]], dtype=float)  # the whole square on one line
-    targets = tc.Targets([[1, 0], [3, 0], [2, 2]])
-    for goal in RULES:
-        found = tc.desired_configuration(network, targets, anchors=anchors, goal=goal, resolution=4)
+    targets = tc.Targets([[1, 0], [3.5, 0], [2, 2]])
+    for goal, resolution in product(RULES, (None, 4)):
+        found = tc.desired_configuration(network, targets, anchors=anchors, goal=goal, resolution=resolution)
         corners = found[network.in_neighbors[network.followers]]
         np.testing.assert_allclose(found[network.followers], corners.mean(axis=1), atol=1e-15)
         assert (goal_cells(found[network.followers], corners, tc.CellGrid(4)) == -1).all()

@@ -14,6 +14,9 @@ WEIGHTS = RNG.uniform(0.5, 2.0, len(POINTS))
 SPARSE = WEIGHTS * (RNG.random(len(POINTS)) < 0.7)
 
 
+GOALS = ("predictive", "rollout")
+
+
 def network_of(agents, seed):
     inner = np.random.default_rng(seed).random((agents - 4, 2))
     return tc.build_network(np.concatenate([[[-0.2, -0.2], [1.2, -0.2], [1.2, 1.2], [-0.2, 1.2]], inner]), "balanced")
@@ -88,7 +91,7 @@ def test_more_than_4096_targets_are_summarised_by_cell(count, below):
     np.testing.assert_allclose(found[0], expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("goal", ["predictive", "rollout"])
+@pytest.mark.parametrize("goal", GOALS)
 def test_places_keep_a_hundredth_off_the_edges(goal, monkeypatch):
     """Targets along the edges draw agents there; limits of 0.003 and 0.02 would have them go elsewhere."""
     network, agent = one_cell(2 if goal == "rollout" else 1)
@@ -125,6 +128,28 @@ def test_rollout_goal_is_that_of_a_plain_simulation(weights, seed):
     assert moved >= 4
 
 
+def test_rollout_keeps_the_predictive_place_where_no_other_is_better():
+    """A target on a corner of the triangle costs nothing, wherever the subtree goes."""
+    network, top = one_cell(9)
+    triangle = network.reference[network.in_neighbors[top]]
+    for corner in triangle:
+        goals = [own_goal(goal, network, top, triangle, tc.Targets([corner])) for goal in GOALS]
+        np.testing.assert_array_equal(*goals)
+
+
+def test_rollout_tries_nothing_for_agents_without_followers():
+    network, agent = one_cell(1)
+    triangle = network.reference[network.in_neighbors[agent]]
+    tempting = 0
+    for seed in range(40):
+        points = np.random.default_rng(seed).dirichlet([1, 1, 1], 4) @ triangle
+        predicted, found = (own_goal(goal, network, agent, triangle, tc.Targets(points)) for goal in GOALS)
+        np.testing.assert_array_equal(found, predicted)
+        tried = plain.rollout(network, agent, triangle, *plain.own_list(triangle, points, np.ones(4)), rings=2)
+        tempting += not np.allclose(tried, predicted)
+    assert tempting
+
+
 @pytest.mark.parametrize(("followers", "count"), [(2, 500), (3, 1200), (4, 3000)])
 def test_rollout_looks_at_every_kth_of_many_targets(followers, count):
     network, top = one_cell(followers)
@@ -143,7 +168,7 @@ def test_rollout_tries_fewer_places_for_large_subtrees(below, rings):
     network, top = one_cell(below + 1, seed=0)
     triangle = network.reference[network.in_neighbors[top]]
     targets = tc.Targets(np.random.default_rng(1).dirichlet([1, 2, 0.5], 120) @ triangle)
-    predicted, found = (own_goal(goal, network, top, triangle, targets) for goal in ("predictive", "rollout"))
+    predicted, found = (own_goal(goal, network, top, triangle, targets) for goal in GOALS)
     sixteenths = 16 * (found - predicted)
     np.testing.assert_allclose(sixteenths, sixteenths.round(), atol=1e-9)
     odd = sixteenths.round() % 2
@@ -156,7 +181,7 @@ def test_rollout_tries_nothing_for_the_largest_subtrees(below, tries):
     network, top = one_cell(below + 1, seed=2)
     triangle = network.reference[network.in_neighbors[top]]
     targets = tc.Targets(np.random.default_rng(1).dirichlet([1, 2, 0.5], 400) @ triangle)
-    goals = [own_goal(goal, network, top, triangle, targets) for goal in ("predictive", "rollout")]
+    goals = [own_goal(goal, network, top, triangle, targets) for goal in GOALS]
     assert (np.abs(goals[0] - goals[1]).max() > 0.01) == tries
 
 

@@ -13,9 +13,11 @@ __all__ = ["Subtrees", "roll_out"]
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-FEW, MORE = 256, 1024  # followers below an agent: up to FEW two rounds of trials, up to MORE one, none beyond
+# Followers below an agent: up to FEW it has two rounds of trials, up to MORE one, beyond none. A trial costs about as
+# many searches as there are followers, so these limits keep the cost of a whole team near (N + D) log N.
+FEW, MORE = 256, 1024
 ENOUGH = 128  # targets per agent of the subtree; of more, every second, third … is looked at
-BLOCK = 128  # targets whose distances are looked at together
+BLOCK = 128  # targets whose distances are looked at together: they stay in the fastest cache
 
 
 class Subtrees(NamedTuple):
@@ -52,6 +54,7 @@ def _thinned(targets: Floats, start: int, stop: int, most: int) -> Floats:
 
 @kernel
 def _make_trial(triangle: Floats, targets: Floats, size: int) -> Trial:
+    """Room for a subtree of so many agents: to place one takes a cell off the stack and puts three on it at most."""
     spare = np.empty((5, targets.shape[1]))
     stack, cells = np.empty((2 * size + 3, 3), np.int64), np.empty((2 * size + 3, 3, 2))
     team = np.empty((size + 3, 2))
@@ -64,6 +67,7 @@ def _split(x: float, y: float, corners: Floats, trial: Trial, start: int, stop: 
     """Sort a list by child cell, in place and in order; child k is cuts[k] … cuts[k+1]."""
     targets, spare, shape = trial.targets, trial.spare, turned(corners)
     cuts[:] = 0
+    # A counting sort: the child of each target and how many each child has, then every target to its place.
     for j in range(start, stop):
         in_0, in_1 = sector(x, y, shape, targets[0, j], targets[1, j])
         k = 0 if in_0 else 1 if in_1 else 2
@@ -85,7 +89,8 @@ def _split(x: float, y: float, corners: Floats, trial: Trial, start: int, stop: 
 def _simulate(top: int, place: Floats, subtrees: Subtrees, rounds: Rounds, work: Work, trial: Trial) -> float:
     """What a subtree costs whose top goes to ``place``, the others predictively.
 
-    Each cell takes its targets from its parent's list, so a level of the subtree costs one pass.
+    Each cell takes its targets from its parent's list, so a level of the subtree costs one pass. Cells wait on a
+    stack; the last child is placed first.
     """
     stack, cells, team = trial.stack, trial.cells, trial.team
     cuts, corners, weights = np.empty(4, np.int64), np.empty((3, 2)), np.empty(3)
@@ -117,7 +122,10 @@ def _simulate(top: int, place: Floats, subtrees: Subtrees, rounds: Rounds, work:
 
 @kernel
 def _cost(team: Floats, placed: int, targets: Floats) -> float:
-    """Summed squared distance of the targets to the nearest of the team."""
+    """Summed squared distance of the targets to the nearest of the team.
+
+    Block by block, agent by agent: the innermost loop runs over targets and has no branches.
+    """
     nearest, total = np.empty(BLOCK), 0.0
     for start in range(0, targets.shape[1], BLOCK):
         xs, ys, weights = targets[0, start : start + BLOCK], targets[1, start : start + BLOCK], targets[2, start:]
@@ -156,6 +164,7 @@ def roll_out(
             continue
         targets = _thinned(seen.targets, start, stop, ENOUGH * size)
         trial, work = _make_trial(seen.triangles[row], targets, size), make_work(rounds, targets.shape[1])
+        # Every round starts from the best place so far; the first of equal places is kept.
         best = _simulate(top, places[row], subtrees, rounds, work, trial)
         centre, place = np.empty(3), np.empty(3)
         for turn in range(turns):
