@@ -60,12 +60,15 @@ def test_cells_get_targets_in_proportion_to_their_followers():
     assert np.corrcoef(counts, followers)[0, 1] > 0.97
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(8))
 def test_fitted_anchors_are_those_of_a_plain_loop(seed):
     """Even and uneven fields, many and few corners, so that each limit of the rule decides somewhere."""
     rng = np.random.default_rng(seed)
-    agents = int(rng.choice([6, 12, 30]))
-    network = tc.build_network(rng.random((agents, 2)), "balanced")
+    reference = rng.random((int(rng.choice([6, 12, 30])), 2))
+    if seed >= 6:  # three corners, and all followers in one first cell, which wants nearly all angles for itself
+        corners = np.array([[0, 0], [1, 0], [0, 1], [0.2, 0.2]])
+        reference = np.concatenate([corners, rng.dirichlet([1, 1, 1], 20) @ corners[1:]])
+    network = tc.build_network(reference, "balanced", core=3 if seed >= 6 else None)
     points = np.concatenate([rng.random((40, 2)), [3, 1] * rng.random(2) + 0.05 * rng.normal(size=(20, 2))])
     weights = rng.uniform(0.5, 2.0, len(points))
     found = tc.desired_configuration(network, tc.Targets(points, weights), anchors="fit")
@@ -74,6 +77,15 @@ def test_fitted_anchors_are_those_of_a_plain_loop(seed):
     np.testing.assert_allclose(found[network.boundary], corners, atol=1e-6)
     away, expected = (np.linalg.norm(one - core, axis=1) for one in (found[network.boundary], corners))
     np.testing.assert_allclose(away / expected, 1 + 1e-9, rtol=1e-10)  # a billionth is added against rounding
+
+
+@pytest.mark.parametrize(("depth", "stays"), [(0.002, True), (0.0005, False)])
+def test_the_core_stands_at_the_centroid_unless_that_is_on_the_edge(depth, stays):
+    """The edge is a thousandth of the targets' extent wide; from there the core moves halfway to the middle."""
+    network = tc.build_network([[0, 0], [4, 0], [4, 4], [0, 4], [2, 2], [1, 2]])
+    targets = tc.Targets([[0, 0], [1, 0], [1, 1], [0, 1]], weights=[1 - depth, 1 - depth, depth, depth])
+    core = tc.desired_configuration(network, targets, anchors="fit")[network.core]
+    np.testing.assert_allclose(core, [0.5, depth if stays else (depth + 0.5) / 2], atol=1e-12)
 
 
 def test_weight_in_one_corner_leaves_the_core_strictly_inside():

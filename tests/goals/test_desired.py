@@ -13,6 +13,7 @@ from tests.network.formations import formations
 from tricover.errors import InputError
 from tricover.geometry import flat
 from tricover.goals import RULES, goal_cells, prepare
+from tricover.goals.rules import inner_weights
 
 SQUARE = [[0, 0], [4, 0], [4, 4], [0, 4], [2, 2], [1, 2], [3, 2.5], [2, 1], [2.2, 3], [1.2, 2.1], [2.8, 2.6]]
 
@@ -147,6 +148,28 @@ def test_a_rule_that_breaks_the_guarantee_is_refused(answer, message):
 
     with pytest.raises(InputError, match=message):
         tc.desired_configuration(tc.build_network(SQUARE), tc.Targets([[1, 1]]), goal=rule)
+
+
+@pytest.mark.parametrize(("beyond", "refused"), [(1e-12, False), (1e-7, True)])
+def test_rounding_may_put_a_goal_outside_and_nothing_else_may(beyond, refused):
+    """Beyond the corner of a triangle by a share of its size, straight away from the middle."""
+
+    def rule(network):
+        return lambda agents, triangles, targets: triangles[:, 0] + beyond * (triangles[:, 0] - triangles.mean(axis=1))
+
+    network, targets = tc.build_network(SQUARE), tc.Targets([[1, 1]])
+    if refused:
+        with pytest.raises(InputError, match="out of its triangle"):
+            tc.desired_configuration(network, targets, goal=rule)
+    else:
+        assert np.isfinite(tc.desired_configuration(network, targets, goal=rule)).all()
+
+
+def test_inner_weights_are_never_negative():
+    triangle = np.array([[[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]])
+    weights = inner_weights(np.array([[0.5, -1e-12]]), triangle)
+    assert weights.min() == 0
+    assert weights.sum() == pytest.approx(1, abs=1e-15)
 
 
 @pytest.mark.parametrize(

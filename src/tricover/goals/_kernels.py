@@ -41,7 +41,7 @@ INSET = 0.01  # least weight of a place: on an edge it would flatten a child cel
 PER_CELL = 6  # targets in a cell, on average. 3 and 12: +0.3%, 24: +0.5%
 MANY = 4096  # targets that are walked one by one; more are summarised. No list there is longer; 512: +0.6%
 MOST = 64  # cells along a side: a summary has at most 64² points, as many as a list that is walked
-LANES = 16  # places that the compiler works on at once: two vectors of eight
+LANES = 8  # places that the compiler works on at once: one vector. 16: 12 to 21% more time, 32: 40 to 54%
 
 
 class Seen(NamedTuple):
