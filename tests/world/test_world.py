@@ -9,7 +9,6 @@ import tricover as tc
 from tests.simulation.teams import scenario, team
 from tricover.control import points_as_sets
 from tricover.errors import InputError
-from tricover.goals import cell_points, goal_cells, prepare
 from tricover.simulation import Mission
 from tricover.simulation.deciding import decide_all, view_of
 from tricover.world import AllClear, Heard, PerfectChannel, PerfectSensor, World
@@ -18,7 +17,7 @@ from tricover.world import AllClear, Heard, PerfectChannel, PerfectSensor, World
 def test_everybody_hears_where_its_in_neighbours_are_now():
     reference, targets = team(3, agents=40)
     network = tc.build_network(reference)
-    heard, ages = PerfectChannel().hear(7, reference, network.in_neighbors)
+    heard, ages = PerfectChannel().hear(7, reference[None], network.in_neighbors)
     assert ages is None
     assert np.isnan(heard[network.anchors]).all()
     for agent in network.followers:
@@ -50,37 +49,56 @@ def test_what_is_clear_is_what_was_asked_for():
 
 
 @dataclass(frozen=True)
-class FirstMessageOnly:
-    """A channel that went silent after step 0."""
+class Late:
+    """A channel that delivers every message some steps late, and the first ones at once."""
 
-    first: tuple
-    immediate = False
+    history: int
 
-    def hear(self, step, positions, senders):
-        heard = np.array(self.first)[senders]
-        return Heard(heard, np.full(senders.shape, step))
+    def hear(self, step, sent, senders):
+        age = min(step, self.history)
+        heard = sent[age][senders]
+        heard[senders[:, 0] < 0] = np.nan
+        return Heard(heard, np.full(senders.shape, age))
 
 
-@pytest.mark.parametrize("motion", ["reach", "walk"])
-def test_agents_act_on_what_they_heard_whatever_the_truth_is(motion):
-    given = scenario(
-        0, agents=40, network={"mentee": "balanced"}, control={"motion": motion, "resolution": 9}, steps=40
-    )
-    mission = Mission.of(given)
-    start = mission.start().positions
-    silent = replace(mission, world=World(channel=FirstMessageOnly(tuple(map(tuple, start)))))
-    network, end = mission.epochs[0].network, list(tc.steps(silent))[-1]
-    followers = network.followers
-    # Who hears the start for ever goes where it sees its targets from there, and stays.
-    corners = start[network.in_neighbors[followers]]
-    wanted = prepare("centroid", network)(followers, corners, mission.targets_at(0))
-    if motion == "walk":
-        grid = tc.CellGrid(given.control.resolution)
-        wanted = cell_points(goal_cells(wanted, corners, grid), corners, grid)
-    np.testing.assert_array_equal(end.positions[followers], wanted)
-    assert not np.array_equal(end.positions, tc.simulate(given).positions[-1])
-    view = view_of(silent, end.state, followers)
-    assert (view.ages == end.step).all()
+@pytest.mark.parametrize("late", [1, 3])
+def test_agents_act_on_what_they_heard_however_old_it_is(late):
+    """With reach and still targets, layer l stands at its desired position from step l·(D+1) on."""
+    given = scenario(0, agents=40, network={"mentee": "balanced"}, steps=60)
+    mission = replace(Mission.of(given), world=World(channel=Late(late)))
+    network, steps = mission.epochs[0].network, list(tc.steps(mission))
+    desired = tc.desired_configuration(network, mission.targets_at(0))
+    assert steps[-1].step > network.depth + 1
+    for step in steps:
+        settled = (network.layer > 0) & (network.layer * (late + 1) <= step.step)
+        np.testing.assert_array_equal(step.positions[settled], desired[settled])
+    for step in steps[:-1]:
+        # What they decided follows from where their in-neighbours were, not from where they are.
+        old = steps[max(0, step.step - late)].positions
+        view = view_of(mission, step.state, network.followers)
+        np.testing.assert_array_equal(view.heard, old[network.in_neighbors[network.followers]])
+        assert (view.ages == min(step.step, late)).all()
+        goals = tc.goal_points(network, old, mission.targets_at(0))
+        np.testing.assert_array_equal(steps[step.step + 1].positions[network.followers], goals)
+
+
+def test_late_messages_survive_a_store(tmp_path):
+    given = scenario(0, agents=30, control={"motion": "walk", "resolution": 6}, vehicle="anywhere", steps=20)
+    mission = replace(Mission.of(given), world=World(channel=Late(2)))
+    whole = tc.simulate(mission)
+
+    def stop_at(step):
+        def progress(now):
+            if now.step == step:
+                raise KeyboardInterrupt
+
+        return progress
+
+    for step in (1, 2, 7):
+        tc.simulate(mission, tmp_path / "run.zarr", resume=True, progress=stop_at(step))
+    resumed = tc.simulate(mission, tmp_path / "run.zarr", resume=True)
+    np.testing.assert_array_equal(resumed.positions, whole.positions)
+    assert not np.array_equal(whole.positions, tc.simulate(given).positions[: whole.steps + 1])
 
 
 @dataclass(frozen=True)

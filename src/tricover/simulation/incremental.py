@@ -49,7 +49,7 @@ class Incremental:
     def __call__(self, mission: Mission, state: State) -> Decisions:
         """What everybody decides at a step."""
         world = mission.world
-        if not (world.channel.immediate and world.sensor.sees_all):
+        if world.channel.history or not world.sensor.sees_all:
             return decide_all(mission, state)
         links, changed = self._look(mission, state)
         anchors = links.network.anchors

@@ -76,8 +76,9 @@ def steps(
 
 
 def _settled(mission: Mission, state: State) -> bool:
-    depth = mission.epochs[-1].network.depth
-    return mission.scenario.stop_when_settled and (state.still or state.quiet > depth)
+    # A change goes down a layer in a step, or in so many more as messages may be late.
+    through = mission.epochs[-1].network.depth * (1 + mission.world.channel.history)
+    return mission.scenario.stop_when_settled and (state.still or state.quiet > through)
 
 
 def simulate(

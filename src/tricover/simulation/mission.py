@@ -153,7 +153,9 @@ class Mission:
         joining = [join.places for join in _joins(self.scenario)]
         positions = np.concatenate([self.ground.start, *joining])
         present = self.epoch_at(0).present(self.agents)
-        return State(0, positions, self.vehicle.initial_state(positions), present, self.memory_at(positions))
+        sent = np.full((self.world.channel.history, self.agents, 2), np.nan)
+        vehicles = self.vehicle.initial_state(positions)
+        return State(0, positions, vehicles, present, self.memory_at(positions), sent)
 
     def memory_at(self, positions: Floats) -> Memory:
         """What agents remember when an epoch begins, with everybody at positions (N, 2): all that any epoch needs."""

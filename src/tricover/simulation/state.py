@@ -1,6 +1,5 @@
 """``State``: everything that changes from step to step. With the mission, it is all that the next step depends on."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,6 +20,8 @@ class State:
         vehicles: states of the vehicles, (N, S).
         present: who takes part, (N,).
         memory: what the agents remember, arrays (N, …) by name.
+        sent: everybody's positions at the steps before, the newest first, (D, N, 2), as many as the channel may deliver
+            late; NaN before step 0.
         quiet: for how many steps everybody has been at its goal, with no change from outside.
         still: whether nothing changed in the last step, so that nothing ever will.
     """
@@ -30,14 +31,16 @@ class State:
     vehicles: NDArray[np.float64]
     present: NDArray[np.bool_]
     memory: Memory = field(default_factory=dict)
+    sent: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0, 2)))
     quiet: int = 0
     still: bool = False
 
     def __post_init__(self) -> None:
-        for array in (self.positions, self.vehicles, self.present, *self.memory.values()):
+        for array in (self.positions, self.vehicles, self.present, self.sent, *self.memory.values()):
             array.flags.writeable = False
 
     @property
-    def arrays(self) -> Mapping[str, NDArray[np.generic]]:
-        """What a resumed run needs besides the recorded positions: arrays by name."""
-        return {"vehicles": self.vehicles, **self.memory}
+    def messages(self) -> NDArray[np.float64]:
+        """What everybody sends at this step and sent before, the newest first: (D + 1, N, 2)."""
+        now = self.positions[None]
+        return np.concatenate([now, self.sent]) if len(self.sent) else now

@@ -121,10 +121,12 @@ def advance(mission: Mission, state: State, decide_all: DecideAll = decide_all) 
     memory = learn(state.memory, decisions.decision, positions)
     unsettled = network.layer[decisions.distances[: len(network)] > mission.tolerance]
     settling = state.step >= mission.last_change
-    still = settling and np.array_equal(vehicles, state.vehicles)
+    # A message that is still on its way may bring something new.
+    nothing_new = all(np.array_equal(old, positions) for old in state.sent)
+    still = settling and nothing_new and np.array_equal(vehicles, state.vehicles)
     quiet = state.quiet + 1 if settling and not unsettled.size else 0
     return Step(
-        State(state.step + 1, positions, vehicles, present, memory, quiet, still),
+        State(state.step + 1, positions, vehicles, present, memory, state.messages[: len(state.sent)], quiet, still),
         Transition(epoch, present, state.positions, positions, decisions.decision.cells, misses, not unsettled.size),
         int(unsettled.min(initial=network.depth + 1)),
         network.depth,

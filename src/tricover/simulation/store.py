@@ -1,7 +1,8 @@
 """A run on disk: a Zarr 3 group that grows step by step, survives a kill at any moment, and opens in xarray.
 
     positions, present, …   the arrays of ``record``, chunked by time
-    resume/                 what a resumed run needs besides: states of the vehicles, and the agents' memory by name
+    resume/                 what a resumed run needs besides: states of the vehicles, messages that may come late
+    resume/memory/          what the agents remember, by name
     scenario/               the scenario's long arrays
     epochs/0/, epochs/1/ …  each epoch's network, and the paths of its anchors
     attributes              the format, the scenario (self-contained, but for its long arrays) and the *marker*
@@ -118,9 +119,11 @@ class StoreReader:
     def state(self) -> State:
         """The state after the last step that was kept."""
         step, marker = self.steps, self.marker
-        kept = {name: np.asarray(array[marker["slot"]]) for name, array in self.group["resume"].arrays()}
+        resume, slot = self.group["resume"], marker["slot"]
+        vehicles, sent = (np.asarray(resume[name][slot]) for name in ("vehicles", "sent"))
+        memory = {name: np.asarray(array[slot]) for name, array in resume["memory"].arrays()}
         positions, present = (self.read(name, step, step + 1)[0] for name in ("positions", "present"))
-        return State(step, positions, kept.pop("vehicles"), present, kept, marker["quiet"], marker["still"])
+        return State(step, positions, vehicles, present, memory, sent, marker["quiet"], marker["still"])
 
 
 class Store(StoreReader):
@@ -156,7 +159,8 @@ class Store(StoreReader):
                 for name, layout in ARRAYS.items():
                     array = self.group[name]
                     array.resize((self.steps + layout.by_time, *array.shape[1:]))
-                for _, kept in self.group["resume"].arrays():
+                resume = self.group["resume"]
+                for _, kept in [*resume.arrays(), *resume["memory"].arrays()]:
                     kept[1 - self.marker["slot"]] = kept[self.marker["slot"]]
                 self.group = _consolidate(self.path)
                 self._mark({**self.marker, "slot": 0, "finished": True})
@@ -177,7 +181,7 @@ class Store(StoreReader):
             for name, values in entries(ARRAYS, taken, state).items():
                 known = int(name == "positions")  # where the steps before ended, these begin
                 self.group[name][begin + known : begin + len(values)] = values[known:]
-            for name, values in state.arrays.items():
+            for name, values in _resumed(state).items():
                 self.group["resume"][name][slot] = values
             marker = {"step": state.step, "slot": slot, "quiet": state.quiet, "still": state.still, "finished": False}
             self._mark(marker)
@@ -225,10 +229,12 @@ def _create(path: Path, contents: dict[str, Any], mission: Mission, state: State
         chunks = tuple(max(1, size) for size in (min(block, shape[0]), *shape[1:]))
         _array(group, name, layout, shape, chunks)
     group["positions"][0], group["present"][0] = state.positions, state.present
-    kept = group.create_group("resume")
-    for name, values in state.arrays.items():
-        layout = Layout(("slot", "agent", *(f"part_{axis}" for axis in range(1, values.ndim))), str(values.dtype))
-        _array(kept, name, layout, (2, *values.shape), (1, *values.shape))[0] = values
+    resume = group.create_group("resume")
+    resume.create_group("memory")
+    for name, values in _resumed(state).items():
+        layout = Layout(("slot", *(f"axis_{axis}" for axis in range(values.ndim))), str(values.dtype))
+        chunks = tuple(max(1, size) for size in values.shape)
+        _array(resume, name, layout, (2, *values.shape), (1, *chunks))[0] = values
     for which, epoch in enumerate(mission.epochs):
         _keep_epoch(group.create_group(f"epochs/{which}"), epoch)
     group.attrs.put(
@@ -240,6 +246,12 @@ def _create(path: Path, contents: dict[str, Any], mission: Mission, state: State
         }
     )
     _consolidate(path)
+
+
+def _resumed(state: State) -> dict[str, NDArray[Any]]:
+    """What a resumed run needs besides the recorded positions: arrays by name."""
+    memory = {f"memory/{name}": values for name, values in state.memory.items()}
+    return {"vehicles": state.vehicles, "sent": state.sent, **memory}
 
 
 def _keep_epoch(group: Any, epoch: Epoch) -> None:

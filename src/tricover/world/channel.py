@@ -21,25 +21,32 @@ class Heard(NamedTuple):
 
 
 class Channel(Protocol):
-    """A way for messages from in-neighbours."""
+    """A way for messages from in-neighbours. Everybody sends its position in every step."""
 
     @property
-    def immediate(self) -> bool:
-        """Whether every message arrives in the step in which it is sent."""
+    def history(self) -> int:
+        """How many steps a message may be late, D: so many steps of what was sent are kept for it.
 
-    def hear(self, step: int, positions: Floats, senders: NDArray[np.integer]) -> Heard:
-        """What is heard at a step of senders (A, 3), where everybody stands at positions (N, 2)."""
+        0: every message arrives in the step in which it is sent.
+        """
+
+    def hear(self, step: int, sent: Floats, senders: NDArray[np.integer]) -> Heard:
+        """What is heard at a step of senders (A, 3); NaN where nothing was.
+
+        ``sent`` (D + 1, N, 2) are everybody's positions at this step and at those before, the newest first; NaN before
+        step 0.
+        """
 
 
 @dataclass(frozen=True)
 class PerfectChannel:
     """Every message arrives at once."""
 
-    immediate: ClassVar[bool] = True
+    history: ClassVar[int] = 0
 
-    def hear(self, step: int, positions: Floats, senders: NDArray[np.integer]) -> Heard:
+    def hear(self, step: int, sent: Floats, senders: NDArray[np.integer]) -> Heard:
         """The senders' present positions; an agent without senders (-1) hears NaN."""
-        heard = np.empty((*senders.shape, 2))
+        positions, heard = sent[0], np.empty((*senders.shape, 2))
 
         def gather(first: int, last: int) -> None:
             # Nothing has to be clipped: the mode spares NumPy a copy.
