@@ -36,12 +36,14 @@ class Decisions:
     @classmethod
     def none_yet(cls, mission: Mission, state: State) -> "Decisions":
         """Nobody has decided: everybody stays."""
+        world, agents = mission.world, mission.agents
         # Who is always where it is told to be need not be driven there.
-        driven = not (isinstance(mission.vehicle, Exact) and mission.world.clearance.always)
-        agents, walking = mission.agents, mission.scenario.control.motion == "walk"
+        driven = not (isinstance(mission.vehicle, Exact) and world.clearance.always)
+        walking = mission.scenario.control.motion == "walk"
         setpoints = state.positions.copy()
         goals = setpoints.copy() if walking else setpoints  # who reaches is asked for its goal point
-        cells = Cells(*np.full((3, agents), NO_CELL, np.int32)) if driven or walking else None
+        told_by_positions = not (driven or walking or world.channel.history)
+        cells = None if told_by_positions else Cells(*np.full((3, agents), NO_CELL, np.int32))
         sets = points_as_sets(state.positions) if driven else None
         return cls(Decision(goals, setpoints, cells), np.zeros(agents), sets)
 
