@@ -28,10 +28,16 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 AT_ONCE = 16384
-"""Agents who decide together. What they need, some 200 bytes each, then fits into a core's second-level cache; half
-and twice as many took the same time with a million agents over a million targets, ten times as many a tenth longer."""
+"""Agents who decide together: few enough that what one function leaves behind is in the cache for the next.
+
+A first step of a million agents over a million targets took 0.61 s of two cores; with twice as many together 0.60 s,
+with half as many 0.68 s, with ten times as many 0.66 s.
+"""
 TILES = 64
-"""Per axis, by which agents are sorted: with a million of them a tile holds some 250, whose targets share a cache."""
+"""Per axis, by which agents are sorted: agents near each other look at the same targets.
+
+The same step took 0.59 to 0.64 s with 16 to 250 tiles: any number will do.
+"""
 
 
 class Incremental:
