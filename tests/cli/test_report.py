@@ -82,7 +82,9 @@ def test_bad_paths(folder, tmp_path, complaint):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.html", "points.csv"]
 
 
-@pytest.mark.parametrize("lost", ["zarr.json", "positions", "positions/c", "scenario_targets_positions"])
+@pytest.mark.parametrize(
+    "lost", ["zarr.json", "positions", "positions/c", "scenario/targets_positions", "epochs/0/layer"]
+)
 def test_a_copy_that_broke_off(folder, tmp_path, complaint, lost):
     copy = tmp_path / "copy.zarr"
     shutil.copytree(folder / "team.zarr", copy)

@@ -65,20 +65,26 @@ class StoreReader:
         written = self.group.attrs.get("format")
         if written != FORMAT:
             raise FileFormatError(f"{path}: a run of format {written}, and this version reads {FORMAT}: run it again")
-        self._check_pieces()
+        try:
+            self._check_pieces()
+        except KeyError as error:
+            raise FileFormatError(f"{path}: {error} is missing: copy the run again") from None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy in another process opens the same folder, for reading."""
         return StoreReader, (self.path,)
 
     def _check_pieces(self) -> None:
-        """Positions that should be there are: of a copy that broke off, Zarr would read the missing ones as zeros."""
-        for name, array in [*self.group.arrays(), *self.group["scenario"].arrays()]:
-            if name.endswith("positions"):
-                length = self.steps + 1 if name == "positions" else array.shape[0]
-                missing = -(-length // array.chunks[0]) - array.nchunks_initialized
-                if missing > 0:
-                    raise FileFormatError(f"{self.path}: {missing} pieces of {name!r} are missing: copy the run again")
+        """What should be there is: of a copy that broke off, Zarr would read the missing pieces as zeros."""
+        wholes = [self.group["scenario"], *(part for _, part in self.group["epochs"].groups())]
+        missing = {
+            "positions": -(-(self.steps + 1) // self.group["positions"].chunks[0])
+            - self.group["positions"].nchunks_initialized,
+            **{array.path: 1 - array.nchunks_initialized for part in wholes for _, array in part.arrays()},
+        }
+        for name, count in missing.items():
+            if count > 0:
+                raise FileFormatError(f"{self.path}: {count} pieces of {name!r} are missing: copy the run again")
 
     @property
     def steps(self) -> int:
@@ -287,6 +293,8 @@ def _told(scenario: Scenario, roster: NDArray[np.float64], group: Any) -> Told:
 def _array(group: Any, name: str, layout: Layout, shape: tuple[int, ...], chunks: tuple[int, ...]) -> Any:
     attributes = {"units": layout.unit} if layout.unit else {}
     settings: dict[str, Any] = {"chunks": chunks, "dimension_names": layout.dimensions, "attributes": attributes}
+    if shape == chunks:  # written once and whole: a piece that is not there is missing, and no array of zeros
+        settings["config"] = {"write_empty_chunks": True}
     return group.create_array(name, shape=shape, dtype=layout.dtype, fill_value=0, compressors=_codec(), **settings)
 
 
