@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tricover as tc
-from tricover.control import MOTIONS, Told, View, cells_of, decide, inset, reach_sets_of
+from tricover.control import MOTIONS, NO_CELL, Told, View, cells_of, decide, distances, inset, reach_sets_of, rows_of
 from tricover.geometry import barycentric, flat
+from tricover.simulation import Mission
+from tricover.simulation.deciding import view_of
 
 MARGIN = 0.05
 
@@ -176,3 +178,44 @@ def test_inset_of_a_batch():
     triangles = np.random.default_rng(1).random((4, 5, 3, 2))
     small = inset(triangles, 0.1)
     np.testing.assert_allclose(barycentric(small, triangles[..., None, :, :]).min(axis=(-1, -2)), 0.1)
+
+
+@pytest.mark.parametrize("motion", MOTIONS)
+@pytest.mark.parametrize("goal", ["centroid", "predictive", "rollout", "reference"])
+def test_a_whole_team_decides_row_by_row(motion, goal):
+    """Anchors and followers together, with places that some anchors have to remember."""
+    rng = np.random.default_rng(6)
+    reference = rng.random((30, 2)) * 20
+    network = tc.build_network(reference, "balanced")
+    mission = Mission.of(
+        tc.Scenario(
+            reference=reference,
+            targets={"positions": rng.random((90, 2)) * 20, "weights": rng.random(90)},
+            anchors=reference[network.anchors] + 0.5,
+            network={"mentee": "balanced"},
+            control={"motion": motion, "goal": goal, "resolution": 7},
+            events={"leave": [{"step": 2, "agents": network.boundary[:1]}]},
+            vehicle="anywhere",
+            steps=6,
+        )
+    )
+    states = [step.state for step in tc.steps(mission)]
+    for state in (states[0], states[3]):
+        given = mission.epoch_at(state.step).told
+        agents = np.flatnonzero(given.network.layer >= 0)[::-1]  # in any order
+        view, memory = view_of(mission, state, agents), rows_of(state.memory, agents)
+        together = decide(view, given, memory)
+        cells, sets = cells_of(view, given, together), reach_sets_of(view, given, together)
+        away = distances(view, given, together)
+        for row, agent in enumerate(agents):
+            one = view_of(mission, state, np.array([agent]))
+            alone = decide(one, given, rows_of(state.memory, np.array([agent])))
+            np.testing.assert_array_equal(alone.setpoints[0], together.setpoints[row])
+            np.testing.assert_array_equal(alone.goal_points[0], together.goal_points[row])
+            assert [cell[0] for cell in cells_of(one, given, alone)] == [cell[row] for cell in cells]
+            np.testing.assert_array_equal(reach_sets_of(one, given, alone)[0], sets[row])
+            assert distances(one, given, alone)[0] == away[row]
+            if given.network.layer[agent] == 0:
+                assert {cell[row] for cell in cells} == {NO_CELL}
+                assert away[row] == np.hypot(*(state.positions[agent] - together.setpoints[row]))
+    assert given.some_stay
