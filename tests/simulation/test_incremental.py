@@ -118,6 +118,22 @@ def test_only_those_decide_whose_knowledge_has_changed(monkeypatch):
     assert who(moved) == listeners.tolist()
 
 
+def test_a_team_at_rest_is_not_looked_through(monkeypatch):
+    """Nobody moved and the targets stand: later steps do not ask who is concerned, nor does anybody decide."""
+    mission = Mission.of(given_team("walk", "exact", False, None))
+    end = list(tc.steps(mission))[-1].state
+    deciding = Incremental()
+    later = [State(end.step + k, end.positions.copy(), end.vehicles, end.present) for k in range(3)]
+    first = deciding(mission, later[0])
+
+    def fail(*_):
+        raise AssertionError("somebody looked")
+
+    monkeypatch.setattr(incremental, "_follow", fail)
+    for state in later[1:]:
+        np.testing.assert_array_equal(deciding(mission, state).decision.setpoints, first.decision.setpoints)
+
+
 def test_targets_that_change_let_everybody_decide():
     given = given_team("reach", "exact", False, None)
     mission, deciding = Mission.of(given), Incremental()

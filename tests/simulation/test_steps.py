@@ -1,6 +1,7 @@
 """The loop itself, step by step: what it gives, what it leaves behind, and what is kept when it fails."""
 
 import threading
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -386,3 +387,39 @@ def test_no_array_of_a_state_can_be_changed():
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 1
     assert state.arrays.keys() == {"vehicles", "place"}
+
+
+@pytest.mark.parametrize("control", [WALK, {"motion": "reach"}])
+def test_with_and_without_the_shortcut_anchors_remember_the_same(control):
+    """Some agents are lost, so that rows of the memory and of those who decide are not the same."""
+    given = given_places(0, vehicle="double-integrator", control=control)
+    for one, other in zip(tc.steps(given), tc.steps(given, decide_all=decide_all), strict=True):
+        np.testing.assert_array_equal(one.positions, other.positions)
+        np.testing.assert_array_equal(one.state.memory["place"], other.state.memory["place"])
+
+
+def test_goal_points_are_the_same_for_both_motions():
+    mission = Mission.of(scenario(0, agents=30, control=WALK, vehicle="anywhere"))
+    reach = Mission.of(mission.scenario.replace(control={"motion": "reach"}))
+    for step in list(tc.steps(mission))[:5]:
+        one, other = (decide_all(each, step.state).decision for each in (mission, reach))
+        np.testing.assert_array_equal(one.goal_points, other.goal_points)
+        assert not np.array_equal(one.goal_points, one.setpoints)
+
+
+def test_who_lands_in_the_middle_is_told_the_middle_alone():
+    mixed = Mixed((tc.vehicle("exact"), tc.vehicle("anywhere")), (0, 1) * 15)
+    mission = Mission.of(scenario(0, agents=30, control=WALK, vehicle=mixed, steps=6))
+    assert mission.exact.tolist() == [True, False] * 15
+    with pytest.raises(ValueError, match="read-only"):
+        mission.exact[0] = False
+    followers = mission.epochs[0].network.followers
+    for before, after in pairwise(tc.steps(mission)):
+        decisions = decide_all(mission, before.state)
+        points = np.repeat(decisions.decision.setpoints[:, None], 3, axis=1)
+        np.testing.assert_array_equal(decisions.reach_sets[::2], points[::2])
+        np.testing.assert_array_equal(after.positions[::2], points[::2, 0])
+        others = followers[followers % 2 == 1]
+        assert (np.ptp(decisions.reach_sets[others], axis=1) > 0).all()
+    assert not Mission.of(scenario(0, agents=30, vehicle="anywhere")).exact.any()
+    assert Mission.of(scenario(0, agents=30)).exact.all()
