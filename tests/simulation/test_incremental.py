@@ -118,6 +118,12 @@ def test_only_those_decide_whose_knowledge_has_changed(monkeypatch):
     moved[network.anchors[0]] += 1e-12
     listeners = np.flatnonzero((network.in_neighbors == network.anchors[0]).any(axis=1))
     assert who(moved) == listeners.tolist()
+    for axis in range(2):  # a bit of one coordinate is enough
+        agent = network.followers[axis]
+        moved = moved.copy()
+        moved[agent, axis] = np.nextafter(moved[agent, axis], np.inf)
+        listeners = np.flatnonzero((network.in_neighbors == agent).any(axis=1))
+        assert who(moved) == sorted({int(agent), *listeners.tolist()})
 
 
 def test_a_team_at_rest_is_not_looked_through(monkeypatch):
