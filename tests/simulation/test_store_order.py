@@ -183,9 +183,10 @@ def test_whichever_write_fails_what_was_kept_stays(tmp_path, monkeypatch):
         store = tmp_path / f"{len(seen)}.zarr"
         shutil.copytree(begun, store)
         with monkeypatch.context() as patch, suppress(StoreError):
-            Failing(patch, len(seen))
+            disk = Failing(patch, len(seen))
             tc.simulate(given, store, resume=True, flush=0.0)
             complete = True
+        assert complete or disk.left == -1  # after the one that failed, nothing more is tried
         part = tc.Run.open(store)
         seen.append(part.steps)
         assert part.interrupted != complete

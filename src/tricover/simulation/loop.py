@@ -119,8 +119,6 @@ def simulate(
                 epochs = stored.epochs(mission.scenario, mission.ground)
                 mission = replace(mission, epochs=epochs)
             state = stored.state()
-            if stored.finished:
-                return Run(mission, stored)
         try:
             finished = _record(mission, state, record, progress, interrupted)
         except KeyboardInterrupt:  # a second Ctrl-C, or one that the caller's progress raised
