@@ -1,6 +1,7 @@
 """What is in a store, and the order in which it is written: whichever write fails, nothing that was kept is lost."""
 
 import json
+import pickle
 import shutil
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +17,7 @@ from tricover.errors import FileFormatError, StoreError
 from tricover.network import Network
 from tricover.simulation import mission as missions
 from tricover.simulation import step as one_step
+from tricover.simulation import store as stores
 from tricover.simulation.record import ARRAYS
 from tricover.simulation.store import LONG, StoreReader
 
@@ -277,3 +279,90 @@ def test_pieces_that_are_missing_are_named(tmp_path):
         (store / piece).unlink()
         with pytest.raises(FileFormatError, match=r"1 pieces of '\w*positions' are missing: copy the run again"):
             tc.Run.open(store)
+
+
+def test_a_piece_that_holds_the_last_positions_alone_is_missed(tmp_path, monkeypatch):
+    monkeypatch.setattr(stores, "LONGEST_BLOCK", 3)
+    given = scenario(0, agents=20, steps=3, stop_when_settled=False)
+    tc.simulate(given, tmp_path / "run.zarr")
+    tc.Run.open(tmp_path / "run.zarr")
+    (tmp_path / "run.zarr" / "positions" / "c" / "1" / "0" / "0").unlink()
+    with pytest.raises(FileFormatError, match="1 pieces of 'positions' are missing"):
+        tc.Run.open(tmp_path / "run.zarr")
+
+
+@pytest.mark.parametrize(("longest", "most"), [(1, 8 << 20), (3, 8 << 20), (256, 16 * 21 * 2), (256, 1)])
+def test_no_length_of_blocks_changes_what_is_stored(tmp_path, monkeypatch, longest, most):
+    given = eventful(stop_when_settled=False)
+    whole = tc.simulate(given)
+    monkeypatch.setattr(stores, "LONGEST_BLOCK", longest)
+    monkeypatch.setattr(stores, "CHUNK_BYTES", most)
+    for flush in (0.0, 1e9):
+        store = tmp_path / f"{flush}.zarr"
+        tc.simulate(given, store, progress=stop_at(5), flush=flush)
+        tc.simulate(given, store, resume=True, flush=flush)
+        assert_same(tc.Run.open(store), whole)
+        length = zarr.open_group(store, mode="r")["positions"].chunks[0]
+        assert length == max(1, min(longest, most // (16 * 21), given.steps + 1))
+    assert files(tmp_path / "0.0.zarr") == files(tmp_path / "1000000000.0.zarr")
+
+
+@pytest.mark.parametrize(("flush", "longest", "late"), [(0.0, 256, 1), (1e9, 1, 1), (1e9, 3, 5), (1e9, 256, 9)])
+def test_steps_are_written_when_a_block_is_full_or_after_a_while(tmp_path, monkeypatch, flush, longest, late):
+    """A thread writes while the next block is worked out, so the store may be a block behind, and no more."""
+    monkeypatch.setattr(stores, "LONGEST_BLOCK", longest)
+    store, behind = tmp_path / "run.zarr", []
+
+    def progress(now):
+        kept = json.loads((store / "zarr.json").read_text())["attributes"]["marker"]["step"]
+        assert flush == 0.0 or kept % longest == 0
+        behind.append(now.step - kept)
+
+    tc.simulate(eventful(stop_when_settled=False), store, flush=flush, progress=progress)
+    assert len(behind) == 9
+    assert max(behind) <= late
+    assert late < 9 or behind == list(range(1, 10))
+
+
+def test_after_a_while_is_counted_from_the_last_time(tmp_path, monkeypatch):
+    """A clock that goes on by a second whenever it is asked: three seconds are over with every third step."""
+    now = iter(range(1000))
+
+    class Clock:
+        monotonic = staticmethod(lambda: float(next(now)))
+
+    written, write = [], stores.Store._write
+
+    def listen(self, count):
+        written.append(count)
+        write(self, count)
+
+    monkeypatch.setattr(stores, "time", Clock)
+    monkeypatch.setattr(stores.Store, "_write", listen)
+    tc.simulate(eventful(stop_when_settled=False), tmp_path / "run.zarr", flush=3.0)
+    assert written == [3, 3, 3, 0]
+
+
+def test_nothing_is_left_beside_a_store(tmp_path, monkeypatch):
+    """Neither of a creation that failed, nor by what one left there that was killed."""
+    left = tmp_path / "run.zarr.new"
+    left.mkdir()
+    (left / "half").write_text("of a file")
+    with monkeypatch.context() as patch:
+        Failing(patch, 3)
+        with pytest.raises(StoreError, match=r"No space left on device$"):
+            tc.simulate(eventful(), tmp_path / "run.zarr")
+    assert not list(tmp_path.iterdir())
+    left.mkdir()
+    (left / "half").write_text("of a file")
+    tc.simulate(eventful(), tmp_path / "run.zarr")
+    assert not left.exists()
+    assert not (tmp_path / "run.zarr" / "half").exists()
+
+
+def test_a_copy_in_another_process_only_reads(tmp_path):
+    run = tc.simulate(eventful(), tmp_path / "run.zarr")
+    again = pickle.loads(pickle.dumps(run.record))
+    assert type(again) is StoreReader
+    with pytest.raises(ValueError, match="read-only"):
+        again.group["positions"][0] = 0.0
