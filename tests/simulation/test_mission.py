@@ -254,3 +254,17 @@ def test_when_targets_stand_still():
         (20, 20, {"motion": Steady(points, np.array([1.0, 0.0]), None)}),
     ]:
         assert still_from(tc.Targets(points, **settings), steps) == wanted, settings
+
+
+def to_the_first_corner(network):
+    """A goal rule of a user's: what it makes for a network cannot be pickled, it itself can."""
+    return lambda agents, triangles, targets: triangles[:, 0]
+
+
+def test_what_follows_from_the_constants_does_not_travel():
+    run = tc.simulate(scenario(0, agents=20, control={"goal": to_the_first_corner, "motion": "walk"}))
+    again = pickle.loads(pickle.dumps(run.mission))
+    assert_same(tc.simulate(again), run)
+    told = run.epochs[0].told
+    assert {"local_goal", "grid"} <= vars(told).keys()
+    assert not {"local_goal", "grid"} & vars(pickle.loads(pickle.dumps(told))).keys()

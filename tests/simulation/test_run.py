@@ -109,3 +109,44 @@ def test_a_run_is_quiet_for_more_steps_than_there_are_layers():
     assert short.steps == whole.steps - 1
     assert short.settled_at is None
     assert short.read("settled")[-depth:].all()
+
+
+def test_a_run_that_was_cut_speaks_of_its_last_step():
+    """An event, a place or a target of the step after the last one has not come yet."""
+    reference, targets = team(0, agents=20)
+    network = tc.build_network(reference)
+    paths = reference[network.anchors] * (1 + np.arange(9.0)[:, None, None] / 10)
+    moving = {"positions": targets, "motion": {"velocity": [0.01, 0.0]}}
+    events = {"leave": [{"step": 5, "agents": network.followers[:1]}]}
+    given = tc.Scenario(reference=reference, targets=moving, anchors=paths, events=events, steps=5)
+    found = tc.simulate(given)
+    assert (found.steps, len(found.epochs)) == (5, 1)
+    assert found.network == network
+    np.testing.assert_array_equal(found.anchors, paths[4])
+    np.testing.assert_allclose(found.targets.points, targets + np.array([0.04, 0.0]), atol=1e-12)
+    wanted = tc.desired_configuration(network, found.targets, paths[4])
+    np.testing.assert_array_equal(found.desired, wanted)
+    errors = np.hypot(*(found.positions[-1] - wanted).T)
+    np.testing.assert_allclose(found.largest_error, errors.max(), rtol=1e-12)
+    longer = tc.simulate(given.replace(steps=6))
+    assert len(longer.epochs) == 2
+    np.testing.assert_array_equal(longer.anchors, paths[5][np.isin(network.anchors, longer.network.anchors)])
+
+
+def test_who_was_lost_is_desired_where_it_was_last_seen():
+    reference, targets = team(0, agents=20)
+    lost = tc.build_network(reference).followers[:2]
+    found = tc.simulate(
+        tc.Scenario(reference=reference, targets=targets, events={"leave": [{"step": 2, "agents": lost}]})
+    )
+    np.testing.assert_array_equal(found.desired[lost], found.positions[2, lost])
+    assert np.isfinite(found.desired).all()
+    assert found.converged
+
+
+def test_a_run_of_no_steps_is_not_settled():
+    found = tc.simulate(scenario(0, agents=20, steps=0))
+    assert found.settled_at is None
+    assert found.missed == 0
+    assert [start for start, _ in found.blocks("positions")] == [0]
+    assert list(found.blocks("weights")) == []
