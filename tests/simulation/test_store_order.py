@@ -366,3 +366,16 @@ def test_a_copy_in_another_process_only_reads(tmp_path):
     assert type(again) is StoreReader
     with pytest.raises(ValueError, match="read-only"):
         again.group["positions"][0] = 0.0
+
+
+def test_a_finished_run_stays_finished_whatever_the_rule_is_now(tmp_path):
+    """Marked as finished by a version that counted otherwise."""
+    given, store = scenario(0, agents=20, control=WALK), tmp_path / "run.zarr"
+    run = tc.simulate(given, store)
+    marker = json.loads((store / "zarr.json").read_text())["attributes"]["marker"]
+    assert marker == {"step": run.steps, "slot": 0, "quiet": marker["quiet"], "still": True, "finished": True}
+    change(store, marker={**marker, "quiet": 0, "still": False})
+    before = files(store)
+    again = tc.simulate(given, store, resume=True)
+    assert (again.steps, again.interrupted) == (run.steps, False)
+    assert files(store) == before

@@ -119,6 +119,8 @@ def simulate(
                 epochs = stored.epochs(mission.scenario, mission.ground)
                 mission = replace(mission, epochs=epochs)
             state = stored.state()
+            if stored.finished:  # by the rule of the version that ran it
+                return Run(mission, stored)
         try:
             finished = _record(mission, state, record, progress, interrupted)
         except KeyboardInterrupt:  # a second Ctrl-C, or one that the caller's progress raised
