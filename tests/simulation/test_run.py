@@ -150,3 +150,11 @@ def test_a_run_of_no_steps_is_not_settled():
     assert found.missed == 0
     assert [start for start, _ in found.blocks("positions")] == [0]
     assert list(found.blocks("weights")) == []
+
+
+def test_goal_cells_hold_the_goal_points_wherever_vehicles_land():
+    """The first step of slow vehicles and of exact ones has the same goals, and other landings."""
+    quick, slow = (tc.simulate(scenario(0, agents=30, vehicle=vehicle, steps=1)) for vehicle in ("exact", SLOW))
+    assert not np.array_equal(quick.positions[1], slow.positions[1])
+    for name in ("state", "goal_cell", "next_cell"):
+        np.testing.assert_array_equal(quick.read(name), slow.read(name), err_msg=name)
