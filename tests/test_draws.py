@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tricover.draws import DRAWS, uniforms
 from tricover.errors import InputError
+from tricover.vehicles import step_draws
 
 WORD = st.integers(0, 2**64 - 1)
 
@@ -45,7 +46,20 @@ def test_streams_are_independent_and_uniform():
     assert abs(np.corrcoef(one.ravel(), other.ravel())[0, 1]) < 0.01
 
 
-@pytest.mark.parametrize("wrong", [(-1, 0, 0, 1), (0, -1, 0, 1), (0, 0, -1, 1), (2**64, 0, 0, 1), (0, 0, 0, [-1])])
+def test_vehicles_have_the_first_stream():
+    """A seed gives the same landings for ever: where these numbers come from is part of what a seed means."""
+    np.testing.assert_array_equal(step_draws(5, 7, 9), by_numpy(5, 0, 7, 9))
+
+
+@pytest.mark.parametrize("agents", [[[0, 1]], 2.0])
+def test_agents_are_a_list_of_numbers(agents):
+    with pytest.raises(InputError, match="agents must be indices"):
+        uniforms(0, 0, 0, agents)
+
+
+@pytest.mark.parametrize(
+    "wrong", [(-1, 0, 0, 1), (0, -1, 0, 1), (0, 0, -1, 1), (2**64, 0, 0, 1), (0, 2**64, 0, 1), (0, 0, 0, [-1])]
+)
 def test_what_cannot_be_drawn_is_named(wrong):
     with pytest.raises(InputError, match="from 0 on"):
         uniforms(*wrong)

@@ -77,6 +77,19 @@ def test_joining_agents_take_the_next_numbers():
     assert np.isfinite(run.positions).all()
 
 
+def test_who_takes_part_is_told_to_the_end(tmp_path):
+    reference, targets = team(0, agents=20, targets=200)
+    events = {"leave": [{"step": 2, "agents": [3, 8]}], "join": [{"step": 4, "reference": [[0.4, 0.52]]}]}
+    given = tc.Scenario(reference=reference, targets=targets, events=events)
+    wanted = np.ones(21, bool)
+    wanted[[3, 8]] = False
+    for run in (tc.simulate(given), tc.simulate(given, tmp_path / "run.zarr"), tc.Run.open(tmp_path / "run.zarr")):
+        np.testing.assert_array_equal(run.present[-1], wanted)
+        np.testing.assert_array_equal(run.present.sum(axis=1), [20, 20, 18, 18] + [19] * (run.steps - 3))
+        assert run.summary()["agents"] == 19
+    np.testing.assert_array_equal(list(tc.steps(given))[-1].present, wanted)
+
+
 def test_events_at_the_start_and_after_the_end():
     reference, targets = team(0, agents=20, targets=200)
     network = tc.build_network(reference)

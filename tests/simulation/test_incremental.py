@@ -1,5 +1,7 @@
 """Decisions that stand are those that everybody would take anew: the shortcut changes no bit."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -116,6 +118,28 @@ def test_only_those_decide_whose_knowledge_has_changed(monkeypatch):
     moved[network.anchors[0]] += 1e-12
     listeners = np.flatnonzero((network.in_neighbors == network.anchors[0]).any(axis=1))
     assert who(moved) == listeners.tolist()
+    for axis in range(2):  # a bit of one coordinate is enough
+        agent = network.followers[axis]
+        moved = moved.copy()
+        moved[agent, axis] = np.nextafter(moved[agent, axis], np.inf)
+        listeners = np.flatnonzero((network.in_neighbors == agent).any(axis=1))
+        assert who(moved) == sorted({int(agent), *listeners.tolist()})
+
+
+def test_a_team_at_rest_is_not_looked_through(monkeypatch):
+    """Nobody moved and the targets stand: later steps do not ask who is concerned, nor does anybody decide."""
+    mission = Mission.of(given_team("walk", "exact", False, None))
+    end = list(tc.steps(mission))[-1].state
+    deciding = Incremental()
+    later = [State(end.step + k, end.positions.copy(), end.vehicles, end.present) for k in range(3)]
+    first = deciding(mission, later[0])
+
+    def fail(*_):
+        raise AssertionError("somebody looked")
+
+    monkeypatch.setattr(incremental, "_follow", fail)
+    for state in later[1:]:
+        np.testing.assert_array_equal(deciding(mission, state).decision.setpoints, first.decision.setpoints)
 
 
 def test_targets_that_change_let_everybody_decide():
@@ -146,3 +170,54 @@ def test_neighbours_come_one_after_another():
     assert sorted(ordered) == agents.tolist()
     jumps = np.linalg.norm(np.diff(positions[ordered], axis=0), axis=1)
     assert np.median(jumps) < 2 * np.sqrt(2) / incremental.TILES
+
+
+@pytest.mark.parametrize("size", [1.0, 2.0**-40, 2.0**30])
+@pytest.mark.parametrize("shift", [0.0, 2.0, -1024.0])
+def test_tiles_come_row_by_row_wherever_and_however_large_the_team_is(size, shift):
+    """Positions of few bits, so that moving and stretching them has no rounding."""
+    rng = np.random.default_rng(1)
+    grid = rng.integers(0, 2**11, (3000, 2)) / 2**11
+    agents = rng.choice(3000, 2500, replace=False)
+    ordered = near_each_other(agents, (grid + shift) * size)
+    low, extent = grid.min(axis=0), np.ptp(grid, axis=0)
+    column, row = np.floor((grid - low) * (incremental.TILES / extent)).T
+    place = {agent: k for k, agent in enumerate(agents.tolist())}
+    # In a tile they stay in the order in which they came.
+    keys = [(row[agent], column[agent], place[agent]) for agent in ordered.tolist()]
+    assert keys == sorted(keys)
+
+
+def test_a_team_on_one_line_or_at_one_point_has_an_order_too():
+    for positions in (np.zeros((50, 2)), np.stack([np.arange(50.0), np.zeros(50)], axis=1)):
+        assert near_each_other(np.arange(50), positions).tolist() == list(range(50))
+
+
+@pytest.mark.parametrize("motion", ["reach", "walk"])
+def test_how_many_decide_together_changes_no_bit(monkeypatch, motion):
+    given = given_team(motion, MIXED, False, EVENTS)
+    whole = tc.simulate(given)
+    for together in (1, 7, 1000):
+        monkeypatch.setattr(incremental, "AT_ONCE", together)
+        run = tc.simulate(given)
+        for name in ARRAYS:
+            np.testing.assert_array_equal(run.read(name), whole.read(name), err_msg=name)
+
+
+def test_a_rule_of_the_users_is_asked_in_one_thread(monkeypatch):
+    """It need not be safe in several."""
+    asked = []
+
+    def rule(network):
+        def local_goal(agents, triangles, targets):
+            asked.append((threading.get_ident(), len(agents)))
+            return triangles.mean(axis=1)
+
+        return local_goal
+
+    monkeypatch.setattr(incremental, "AT_ONCE", 5)
+    monkeypatch.setenv("TRICOVER_THREADS", "2")
+    given = given_team("reach", "exact", True, None)
+    run = tc.simulate(given.replace(control={"goal": rule}))
+    assert {thread for thread, _ in asked} == {threading.get_ident()}
+    assert asked[0][1] == len(run.network.followers)

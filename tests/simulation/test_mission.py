@@ -13,8 +13,12 @@ from tests.simulation.teams import scenario, team
 from tricover.certificates import certify, log_of_run
 from tricover.control import Told
 from tricover.errors import FileFormatError, InputError
+from tricover.goals.anchors import anchor_positions
 from tricover.simulation import Mission
+from tricover.simulation import mission as missions
 from tricover.simulation.record import ARRAYS
+from tricover.simulation.resolve import still_from
+from tricover.targets.motion import Steady, Track
 
 EVENTS = {"leave": [{"step": 3, "agents": [7, 11]}], "join": [{"step": 5, "reference": [[0.45, 0.52]]}]}
 
@@ -161,3 +165,106 @@ def test_nothing_outlives_a_run():
     del run
     gc.collect()
     assert network() is None
+
+
+def test_a_mission_from_json_builds_no_network(monkeypatch):
+    text = Mission.of(eventful()).to_json()
+
+    def fail(*_):
+        raise AssertionError("a network was built")
+
+    monkeypatch.setattr(missions, "build_network", fail)
+    assert len(Mission.from_json(text).epochs) == 3
+
+
+def test_anchors_are_fitted_to_the_targets_of_the_moment():
+    """Each epoch's to the targets as they stand when it begins; at the latest as they stand for good."""
+    given = eventful(anchors="fit")
+    mission = Mission.of(given)
+    start = mission.targets.points
+    for epoch in mission.epochs:
+        moved = tc.Targets(start + np.array([0.01, 0.0]) * min(epoch.start, 3))
+        np.testing.assert_array_equal(epoch.told.paths, anchor_positions(epoch.network, moved, "fit")[None])
+    first, last = mission.epochs[1].network, mission.epochs[1].told.paths[0]
+    assert not np.array_equal(last, anchor_positions(first, tc.Targets(start), "fit"))
+
+
+def test_a_tolerance_of_nothing_is_a_tolerance():
+    assert Mission.of(scenario(0, agents=20, vehicle="unicycle", control={"tolerance": 0.0})).tolerance == 0.0
+
+
+def test_sections_that_were_not_there_and_that_are_taken_back():
+    given = scenario(0, agents=20)
+    fitted = given.replace(anchors={"fit": True}, name="fitted")
+    assert fitted.anchors.fit
+    assert fitted.replace(anchors=None).anchors is None
+    assert fitted.replace(name=None).name == "scenario"
+    both = given.replace(formation={"start": given.reference + 1})
+    np.testing.assert_array_equal(both.reference, given.reference)
+    other = both.replace(reference={"positions": given.reference * 2})
+    np.testing.assert_array_equal(other.reference, given.reference * 2)
+    np.testing.assert_array_equal(other.formation.start, given.reference + 1)
+    short = both.replace(reference=given.reference * 2)
+    assert short.formation.start is None
+    own = given.replace(targets={"positions": given.targets.positions[:3]})
+    assert len(Mission.of(own).targets) == 3
+    np.testing.assert_array_equal(both.self_contained().formation.start, given.reference + 1)
+
+
+def test_where_the_origin_is_stays_with_the_scenario():
+    given = scenario(0, agents=20, origin=[8.5, 47.4])
+    inside = given.self_contained()
+    np.testing.assert_array_equal(inside.origin, [8.5, 47.4])
+    plane = Mission.of(given).projection
+    assert (plane.longitude, plane.latitude) == (8.5, 47.4)
+    made = {"generator": "clusters", "count": 9, "centres": [[0, 0]], "spread": 0.5}
+    assert Mission.of(given.replace(targets={**made, "positions": None})).projection == plane
+
+
+def test_points_of_team_and_targets_made_by_rule_are_independent():
+    corners = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]
+    given = tc.Scenario(
+        formation={"generator": "square", "agents": 2000, "size": 2.0},
+        targets={"generator": "polygon", "count": 2000, "corners": corners},
+        seed=4,
+    )
+    team_made, targets = given.reference, Mission.of(given).targets.points
+    assert len(np.intersect1d(team_made[8:].ravel(), targets.ravel())) == 0
+    with pytest.raises(ValueError, match="read-only"):
+        team_made[0] = 0
+
+
+def test_when_targets_stand_still():
+    points = np.zeros((4, 2))
+    track = Track(np.zeros((8, 4, 2)))
+    active = np.array([[0, 5], [2, 9], [0, 30], [0, 1000]])
+    steady = Steady(points, np.array([1.0, 0.0]), 12)
+    for wanted, steps, settings in [
+        (0, 20, {}),
+        (9, 20, {"active": active}),
+        (30, 30, {"active": active}),
+        (9, 29, {"active": active}),
+        (7, 20, {"motion": track}),
+        (3, 3, {"motion": track}),
+        (9, 20, {"motion": track, "active": active}),
+        (12, 20, {"motion": steady}),
+        (12, 20, {"motion": steady, "active": active}),
+        (30, 40, {"motion": steady, "active": active}),
+        (6, 6, {"motion": steady}),
+        (20, 20, {"motion": Steady(points, np.array([1.0, 0.0]), None)}),
+    ]:
+        assert still_from(tc.Targets(points, **settings), steps) == wanted, settings
+
+
+def to_the_first_corner(network):
+    """A goal rule of a user's: what it makes for a network cannot be pickled, it itself can."""
+    return lambda agents, triangles, targets: triangles[:, 0]
+
+
+def test_what_follows_from_the_constants_does_not_travel():
+    run = tc.simulate(scenario(0, agents=20, control={"goal": to_the_first_corner, "motion": "walk"}))
+    again = pickle.loads(pickle.dumps(run.mission))
+    assert_same(tc.simulate(again), run)
+    told = run.epochs[0].told
+    assert {"local_goal", "grid"} <= vars(told).keys()
+    assert not {"local_goal", "grid"} & vars(pickle.loads(pickle.dumps(told))).keys()

@@ -1,6 +1,7 @@
 """The loop itself, step by step: what it gives, what it leaves behind, and what is kept when it fails."""
 
 import threading
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -8,7 +9,10 @@ import pytest
 import tricover as tc
 from tests.simulation.teams import scenario, team
 from tricover.simulation import Mission
+from tricover.simulation.deciding import decide_all
+from tricover.simulation.incremental import Incremental
 from tricover.simulation.record import ARRAYS
+from tricover.simulation.state import State
 from tricover.vehicles import LANDINGS, Mixed
 from tricover.vehicles.anywhere import Anywhere
 
@@ -230,3 +234,192 @@ def test_how_vehicles_land_decides_what_counts_as_at_a_place():
         mission = Mission.of(scenario(0, agents=20, vehicle=vehicle))
         assert mission.tolerance == tolerance
     assert Mission.of(scenario(0, agents=20, vehicle="unicycle", control={"tolerance": 0.2})).tolerance == 0.2
+
+
+def at_rest(**settings):
+    """A team that stands where it should from the start, so that only what comes from outside can move it."""
+    reference = np.array([[0, 0], [4, 0], [4, 4], [0, 4], [2, 2], [1, 2], [0.5, 2]])
+    targets = np.array([[1, 1], [0, 2], [0.5, 2.0]])  # sums of these have no rounding
+    network = tc.build_network(reference)
+    desired = tc.desired_configuration(network, tc.Targets(targets))
+    given = {"formation": {"positions": reference, "start": desired}, "targets": targets, **settings}
+    return network, tc.Scenario(**given)
+
+
+LAST = 9
+FAR = [[50.0, 50.0]]  # a target in nobody's triangle
+
+
+@pytest.mark.parametrize("what", ["nothing", "path", "comes", "goes", "track", "until", "join", "late"])
+def test_a_team_at_rest_waits_for_what_is_to_come_and_ends_one_step_later(what):
+    """Nothing that comes here changes anything; only that it will come keeps the run going."""
+    network, plain = at_rest()
+    points = np.concatenate([plain.targets.positions, FAR])
+    always = [[0, 1000]] * (len(points) - 1)
+    own = plain.reference[network.anchors]
+    changes = {
+        "nothing": {},
+        "path": {"anchors": np.tile(own, (LAST + 1, 1, 1))},
+        "comes": {"targets": {"positions": points, "active": [*always, [LAST, 1000]]}},
+        "goes": {"targets": {"positions": points, "active": [*always, [0, LAST]]}},
+        "track": {"targets": {"positions": points, "motion": {"paths": np.tile(points, (LAST + 1, 1, 1))}}},
+        "until": {"targets": {"positions": points, "motion": {"velocity": [0.0, 0.0], "until": LAST}}},
+        "join": {"events": {"join": [{"step": LAST, "reference": [[40.0, 40.0]]}]}},
+        "late": {"targets": {"positions": points, "active": [*always, [500, 1000]]}},
+    }
+    run = tc.simulate(plain.replace(**changes[what]))
+    if what == "join":
+        assert run.steps > LAST
+        np.testing.assert_array_equal(run.positions[LAST], run.positions[0])
+        return
+    assert run.settled_at == 0
+    assert run.converged
+    assert run.steps == (1 if what in ("nothing", "late") else LAST + 1)
+
+
+@pytest.mark.parametrize("what", ["path", "comes"])
+def test_what_comes_to_a_team_at_rest_moves_it(what):
+    network, plain = at_rest()
+    paths = np.tile(plain.reference[network.anchors], (LAST + 1, 1, 1))
+    paths[LAST] *= 1.1
+    points = np.concatenate([plain.targets.positions, [[1.5, 2.0]]])
+    active = [*[[0, 1000]] * (len(points) - 1), [LAST, 1000]]
+    change = {"anchors": paths} if what == "path" else {"targets": {"positions": points, "active": active}}
+    run = tc.simulate(plain.replace(**change))
+    np.testing.assert_array_equal(run.positions[LAST], run.positions[0])
+    assert not np.array_equal(run.positions[LAST + 1], run.positions[LAST])
+    assert run.converged
+
+
+def test_a_quiet_end_waits_for_what_is_to_come_too():
+    """Vehicles that creep: quiet steps before the last change do not count."""
+    network, plain = at_rest()
+    paths = np.tile(plain.reference[network.anchors], (LAST + 1, 1, 1))
+    given = plain.replace(
+        anchors=paths, vehicle={"kind": Sleepwalker()}, control={"tolerance": 1e9}, formation={"start": plain.reference}
+    )
+    steps = list(tc.steps(given))
+    assert [step.state.quiet for step in steps] == [0] * (LAST + 1) + list(range(1, network.depth + 2))
+    assert not any(step.state.still for step in steps)
+    never = tc.simulate(given.replace(control={"tolerance": 0.0}, steps=30))
+    assert never.mission.tolerance == 0.0
+    assert never.settled_at is None
+
+
+def test_the_depth_that_counts_is_that_of_the_last_network():
+    """A long queue of layers loses its end: fewer quiet steps are enough."""
+    reference, targets = team(0, agents=40)
+    network = tc.build_network(reference)
+    lost = np.flatnonzero(network.layer > 1)
+    given = tc.Scenario(
+        reference=reference,
+        targets=targets,
+        vehicle={"kind": Sleepwalker()},
+        control={"tolerance": 1e9},
+        events={"leave": [{"step": 2, "agents": lost}]},
+    )
+    run = tc.simulate(given)
+    assert run.network.depth < network.depth
+    assert run.steps == 2 + run.network.depth + 1
+
+
+def test_vehicles_that_move_where_they_stand_are_not_still():
+    """A state that changes at one position is a change: the run goes on until it does no more."""
+
+    class Turning(Sleepwalker):
+        """Turns for five steps, then stands."""
+
+        state_size = 3
+
+        def initial_state(self, positions):
+            return np.column_stack([positions, np.zeros(len(positions))])
+
+        def output(self, states):
+            return states[:, :2].copy()
+
+        def drive(self, states, reach_sets, duration, draws):
+            return np.column_stack([reach_sets.mean(axis=1), np.minimum(states[:, 2] + 1, 5)])
+
+    reference = [[0, 0], [4, 0], [0, 4], [1, 1]]
+    steps = list(tc.steps(tc.Scenario(reference=reference, targets=[[1, 2]], vehicle={"kind": Turning()}, steps=3)))
+    assert [step.state.still for step in steps] == [False] * len(steps)
+
+
+def test_decisions_that_were_handed_out_stay_as_they_were():
+    for motion in ("reach", "walk"):
+        for vehicle in ("exact", "anywhere"):
+            given = scenario(0, agents=30, control={"motion": motion, "resolution": 5}, vehicle=vehicle, steps=8)
+            mission, deciding, kept = Mission.of(given), Incremental(), []
+
+            def listen(mission, state, deciding=deciding, kept=kept):
+                found = deciding(mission, state)
+                kept.append((found, parts(found)))
+                return found
+
+            steps = list(tc.steps(mission, decide_all=listen))
+            assert len(kept) == len(steps) - 1
+            for found, before in kept:
+                for name, values in parts(found).items():
+                    np.testing.assert_array_equal(values, before[name], err_msg=name)
+            for step, (found, _) in zip(steps, kept, strict=False):
+                plain = parts(decide_all(mission, step.state))
+                for name, values in parts(found).items():
+                    np.testing.assert_array_equal(values, plain[name], err_msg=name)
+                if motion == "reach":
+                    np.testing.assert_array_equal(found.decision.goal_points, found.decision.setpoints)
+
+
+def parts(decisions):
+    """All that was decided, by name, as copies."""
+    decision, found = decisions.decision, {"distances": decisions.distances}
+    found |= {"goal_points": decision.goal_points, "setpoints": decision.setpoints}
+    if decision.cells is not None:
+        found |= decision.cells._asdict()
+    if decisions.reach_sets is not None:
+        found["reach_sets"] = decisions.reach_sets
+    return {name: values.copy() for name, values in found.items()}
+
+
+def test_no_array_of_a_state_can_be_changed():
+    arrays = [np.zeros((3, 2)), np.zeros((3, 4)), np.ones(3, bool), np.zeros((3, 2))]
+    state = State(0, *arrays[:3], {"place": arrays[3]})
+    for array in (state.positions, state.vehicles, state.present, state.memory["place"]):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 1
+    assert state.arrays.keys() == {"vehicles", "place"}
+
+
+@pytest.mark.parametrize("control", [WALK, {"motion": "reach"}])
+def test_with_and_without_the_shortcut_anchors_remember_the_same(control):
+    """Some agents are lost, so that rows of the memory and of those who decide are not the same."""
+    given = given_places(0, vehicle="double-integrator", control=control)
+    for one, other in zip(tc.steps(given), tc.steps(given, decide_all=decide_all), strict=True):
+        np.testing.assert_array_equal(one.positions, other.positions)
+        np.testing.assert_array_equal(one.state.memory["place"], other.state.memory["place"])
+
+
+def test_goal_points_are_the_same_for_both_motions():
+    mission = Mission.of(scenario(0, agents=30, control=WALK, vehicle="anywhere"))
+    reach = Mission.of(mission.scenario.replace(control={"motion": "reach"}))
+    for step in list(tc.steps(mission))[:5]:
+        one, other = (decide_all(each, step.state).decision for each in (mission, reach))
+        np.testing.assert_array_equal(one.goal_points, other.goal_points)
+        assert not np.array_equal(one.goal_points, one.setpoints)
+
+
+def test_who_lands_in_the_middle_is_told_the_middle_alone():
+    mixed = Mixed((tc.vehicle("exact"), tc.vehicle("anywhere")), (0, 1) * 15)
+    mission = Mission.of(scenario(0, agents=30, control=WALK, vehicle=mixed, steps=6))
+    assert mission.exact.tolist() == [True, False] * 15
+    with pytest.raises(ValueError, match="read-only"):
+        mission.exact[0] = False
+    followers = mission.epochs[0].network.followers
+    for before, after in pairwise(tc.steps(mission)):
+        decisions = decide_all(mission, before.state)
+        points = np.repeat(decisions.decision.setpoints[:, None], 3, axis=1)
+        np.testing.assert_array_equal(decisions.reach_sets[::2], points[::2])
+        np.testing.assert_array_equal(after.positions[::2], points[::2, 0])
+        others = followers[followers % 2 == 1]
+        assert (np.ptp(decisions.reach_sets[others], axis=1) > 0).all()
+    assert not Mission.of(scenario(0, agents=30, vehicle="anywhere")).exact.any()
+    assert Mission.of(scenario(0, agents=30)).exact.all()

@@ -10,6 +10,9 @@ from hypothesis import strategies as st
 from tricover.errors import InputError, LostControlError
 from tricover.vehicles import KINDS, Mixed, inside, middles, step_draws, vehicle
 from tricover.vehicles import settings as settings_of
+from tricover.vehicles.mixed import lands
+from tricover.vehicles.protocol import check_vehicle
+from tricover.vehicles.registry import is_built_in
 
 SOME = ["exact", "anywhere"]  # cheap kinds, for tests that need any two
 
@@ -183,6 +186,69 @@ def test_a_mixed_team_is_its_parts(scene):
         Mixed(fleet, (0, 2))
     with pytest.raises(InputError, match="2 agents have a vehicle, but 6 positions"):
         Mixed(fleet, (0, 1)).initial_state(positions)
+
+
+class Own:
+    """A vehicle of a user's that calls itself as ours do."""
+
+    kind, landing, state_size = "exact", "inside", 2
+
+    def initial_state(self, positions):
+        return np.array(positions, float)
+
+    def output(self, states):
+        return states
+
+    def drive(self, states, reach_sets, duration, draws):
+        return states
+
+
+class Exact(Own):
+    """Even the class has the name of ours."""
+
+
+@pytest.mark.parametrize("own", [Own(), Exact()])
+def test_only_our_own_kinds_are_written_down(own):
+    check_vehicle(own)
+    assert not is_built_in(own)
+    with pytest.raises(InputError, match="'exact' is not a kind that can be written down"):
+        settings_of(own)
+    for kind in KINDS:
+        assert is_built_in(vehicle(kind))
+    mixed = Mixed((vehicle("exact"),), (0,))
+    check_vehicle(mixed)
+    assert not is_built_in(mixed)
+
+
+@pytest.mark.parametrize("part", ["kind", "landing", "state_size", "initial_state", "output", "drive"])
+def test_each_part_of_a_vehicle_is_asked_for(part):
+    full = {name: getattr(Own, name) for name in ("kind", "landing", "state_size", "initial_state", "output", "drive")}
+    check_vehicle(type("Whole", (), full)())
+    missing = type("Half", (), {name: value for name, value in full.items() if name != part})()
+    with pytest.raises(InputError, match=f"Half is no vehicle: it has no {part} "):
+        check_vehicle(missing)
+
+
+def test_how_a_mixed_team_lands_is_how_the_least_certain_of_it_does():
+    ways = {"centre": vehicle("exact"), "inside": vehicle("anywhere"), "anywhere": vehicle("unicycle")}
+    assert {way: rider.landing for way, rider in ways.items()} == {way: way for way in ways}
+    order = list(ways)
+    for some in ([0], [1], [2], [0, 1], [1, 0], [2, 0], [1, 2], [2, 1, 0]):
+        mixed = Mixed(tuple(ways[order[which]] for which in some), tuple(range(len(some))))
+        assert mixed.landing == order[max(some)]
+        for way in order:
+            found = lands(mixed, len(some), way)
+            assert found.tolist() == [order[which] == way for which in some]
+            with pytest.raises(ValueError, match="read-only"):
+                found[0] = True
+    for way, rider in ways.items():
+        assert lands(rider, 3, way).tolist() == [True] * 3
+        others = [other for other in order if other != way]
+        assert lands(rider, 2, *others).tolist() == [False] * 2
+        with pytest.raises(ValueError, match="read-only"):
+            lands(rider, 3, way)[0] = False
+    with pytest.raises(InputError, match="at least one vehicle"):
+        Mixed((), ())
 
 
 def test_a_mixed_team_names_agents_by_their_place_in_the_team(scene):

@@ -117,3 +117,63 @@ def test_clearance_has_the_last_word():
     steps = list(tc.steps(mission))
     np.testing.assert_array_equal(steps[-1].positions, steps[0].positions)
     assert not np.array_equal(decide_all(mission, steps[0].state).decision.setpoints, steps[0].positions)
+
+
+@dataclass(frozen=True)
+class AllBeside:
+    """Everybody is let land only so much further to the right; sees where they stand."""
+
+    by: float
+    seen: list
+    always = False
+
+    def clear(self, positions, reach_sets):
+        self.seen.append(positions.copy())
+        return reach_sets + np.array([self.by, 0.0])
+
+
+def test_a_miss_is_a_miss_of_where_one_was_let_land():
+    given = scenario(0, agents=30, control={"motion": "walk", "resolution": 4}, vehicle="anywhere", steps=6)
+    seen = []
+    run = tc.simulate(replace(Mission.of(given), world=World(clearance=AllBeside(5.0, seen))))
+    assert run.missed == 0
+    np.testing.assert_array_equal(seen, run.positions[:-1])  # it is asked with everybody where it stands
+    slow = {"kind": "double-integrator", "max_speed": 0.5}
+    reach = scenario(0, agents=30, vehicle=slow, steps=1)
+    mission = replace(Mission.of(reach), world=World(clearance=AllBeside(5.0, [])))
+    wanted = decide_all(mission, mission.start()).decision.setpoints + np.array([5.0, 0.0])
+    run = tc.simulate(mission)
+    np.testing.assert_allclose(run.misses[0], np.hypot(*(run.positions[1] - wanted).T), rtol=1e-12)
+    assert run.missed == 30
+
+
+@dataclass(frozen=True)
+class Blind:
+    """Nobody sees a target."""
+
+    sees_all = False
+
+    def see(self, targets, agents, positions):
+        return targets.within(np.zeros((3, 2)))
+
+    def near(self, agents, positions, within):
+        raise NotImplementedError
+
+
+def test_who_sees_no_target_goes_to_the_middle_of_its_triangle():
+    given = scenario(0, agents=30, steps=20)
+    mission = replace(Mission.of(given), world=World(sensor=Blind()))
+    run = tc.simulate(mission)
+    corners = run.positions[:-1][:, run.network.in_neighbors[run.network.followers]]
+    np.testing.assert_allclose(run.positions[1:, run.network.followers], corners.mean(axis=2), rtol=1e-12)
+    assert not np.array_equal(run.positions[-1], tc.simulate(given).positions[-1])
+
+
+def test_agent_0_is_heard_as_anybody():
+    """A number of 0 is a sender, -1 is none."""
+    positions = np.random.default_rng(0).random((5, 2))
+    senders = np.array([[0, 1, 2], [-1, -1, -1], [3, 0, 4]], np.int32)
+    heard = PerfectChannel().hear(0, positions, senders).positions
+    np.testing.assert_array_equal(heard[0], positions[:3])
+    assert np.isnan(heard[1]).all()
+    np.testing.assert_array_equal(heard[2], positions[[3, 0, 4]])

@@ -120,17 +120,12 @@ def _together(view: View, told: Told, memory: Memory, anchors: NDArray[np.bool_]
     goals, setpoints = np.empty((2, len(anchors), 2))
     cells = None if told.motion == "reach" else _no_cells(len(anchors))
     for rows in (np.flatnonzero(anchors), np.flatnonzero(~anchors)):
-        part = decide(_rows(view, rows), told, rows_of(memory, rows))
+        part = decide(view.rows(rows), told, rows_of(memory, rows))
         goals[rows], setpoints[rows] = part.goal_points, part.setpoints
         if cells is not None and part.cells is not None:
             for whole, some in zip(cells, part.cells, strict=True):
                 whole[rows] = some
     return Decision(goals, setpoints, cells)
-
-
-def _rows(view: View, rows: Ints) -> View:
-    ages = None if view.ages is None else view.ages[rows]
-    return View(view.step, view.agents[rows], view.positions[rows], view.heard[rows], view.seen, ages)
 
 
 def cells_of(view: View, told: Told, decision: Decision) -> Cells:

@@ -25,6 +25,12 @@ class Near:
     offsets: Ints
     positions: Floats
 
+    def rows(self, rows: Ints) -> "Near":
+        """The lists of some of the agents."""
+        parts = [np.arange(self.offsets[row], self.offsets[row + 1]) for row in rows]
+        offsets = np.append(0, np.cumsum([len(part) for part in parts], dtype=np.int64))
+        return Near(offsets, self.positions[np.concatenate([np.empty(0, np.int64), *parts])])
+
 
 @dataclass(frozen=True, eq=False)
 class View:
@@ -49,3 +55,9 @@ class View:
     seen: Targets
     ages: Ints | None = None
     near: Near | None = None
+
+    def rows(self, rows: Ints) -> "View":
+        """What some of the agents know."""
+        ages = None if self.ages is None else self.ages[rows]
+        near = None if self.near is None else self.near.rows(rows)
+        return View(self.step, self.agents[rows], self.positions[rows], self.heard[rows], self.seen, ages, near)

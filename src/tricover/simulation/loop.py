@@ -10,7 +10,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
@@ -116,8 +116,11 @@ def simulate(
             record = MemoryRecord(state)
         else:
             record = stored = open_store(Path(store), mission, state, resume, flush)
+            if resume:  # with the networks that it had, whatever this version would build
+                epochs = stored.epochs(mission.scenario, mission.ground)
+                mission = replace(mission, epochs=epochs)
             state = stored.state()
-            if stored.finished:
+            if stored.finished:  # by the rule of the version that ran it
                 return Run(mission, stored)
         try:
             finished = _record(mission, state, record, progress, interrupted)

@@ -36,7 +36,7 @@ from tricover.network.core import as_choice
 from tricover.network.structure import count_descendants
 from tricover.simulation.mission import Epoch, Mission, roster_of, told_of
 from tricover.simulation.record import ARRAYS, Layout, entries
-from tricover.simulation.resolve import ground_of
+from tricover.simulation.resolve import Ground, ground_of
 from tricover.simulation.scenario import Scenario
 from tricover.simulation.state import State
 from tricover.simulation.step import Step, Transition
@@ -114,13 +114,16 @@ class StoreReader:
         """The mission, with the networks that the run had."""
         scenario = self.scenario()
         ground = ground_of(scenario)
+        return Mission.with_epochs(scenario, self.epochs(scenario, ground), ground)
+
+    def epochs(self, scenario: Scenario, ground: Ground) -> tuple[Epoch, ...]:
+        """The epochs of the run, with the networks that it had."""
         roster = roster_of(scenario, ground.reference)
         try:
             parts = sorted(self.group["epochs"].groups(), key=lambda part: int(part[0]))
-            epochs = [Epoch(int(part.attrs["start"]), _told(scenario, roster, part)) for _, part in parts]
+            return tuple(Epoch(int(part.attrs["start"]), _told(scenario, roster, part)) for _, part in parts)
         except (OSError, KeyError, ValueError, RuntimeError) as error:
             raise FileFormatError(f"{self.path}: the networks of this run cannot be read ({error})") from error
-        return Mission.with_epochs(scenario, epochs, ground)
 
     def state(self) -> State:
         """The state after the last step that was kept."""
@@ -207,11 +210,12 @@ def open_store(path: Path, mission: Mission, state: State, resume: bool, flush: 
     if taken:
         if not resume:
             raise StoreError(f"{path} exists: choose another place, remove it, or resume it")
-        for torn in path.rglob("*.partial"):
-            torn.unlink()
         store = Store(path, block, flush)
         if store.scenario() != mission.self_contained():
             raise StoreError(f"{path} is a run of another scenario: resume it with its own, or choose another place")
+        with _errors_named(path, store.steps):
+            for torn in path.rglob("*.partial"):
+                torn.unlink()
         return store
     contents = mission.self_contained().to_dict(arrays=True)
     half = path.with_name(path.name + ".new")
