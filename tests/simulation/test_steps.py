@@ -381,12 +381,12 @@ def parts(decisions):
 
 
 def test_no_array_of_a_state_can_be_changed():
-    arrays = [np.zeros((3, 2)), np.zeros((3, 4)), np.ones(3, bool), np.zeros((3, 2))]
-    state = State(0, *arrays[:3], {"place": arrays[3]})
-    for array in (state.positions, state.vehicles, state.present, state.memory["place"]):
+    arrays = [np.zeros((3, 2)), np.zeros((3, 4)), np.ones(3, bool), np.zeros((3, 2)), np.zeros((2, 3, 2))]
+    state = State(0, *arrays[:3], {"place": arrays[3]}, arrays[4])
+    for array in (state.positions, state.vehicles, state.present, state.memory["place"], state.sent):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 1
-    assert state.arrays.keys() == {"vehicles", "place"}
+    assert state.messages.shape == (3, 3, 2)
 
 
 @pytest.mark.parametrize("control", [WALK, {"motion": "reach"}])

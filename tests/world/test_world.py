@@ -173,7 +173,7 @@ def test_agent_0_is_heard_as_anybody():
     """A number of 0 is a sender, -1 is none."""
     positions = np.random.default_rng(0).random((5, 2))
     senders = np.array([[0, 1, 2], [-1, -1, -1], [3, 0, 4]], np.int32)
-    heard = PerfectChannel().hear(0, positions, senders).positions
+    heard = PerfectChannel().hear(0, positions[None], senders).positions
     np.testing.assert_array_equal(heard[0], positions[:3])
     assert np.isnan(heard[1]).all()
     np.testing.assert_array_equal(heard[2], positions[[3, 0, 4]])
