@@ -423,3 +423,20 @@ def test_who_lands_in_the_middle_is_told_the_middle_alone():
         assert (np.ptp(decisions.reach_sets[others], axis=1) > 0).all()
     assert not Mission.of(scenario(0, agents=30, vehicle="anywhere")).exact.any()
     assert Mission.of(scenario(0, agents=30)).exact.all()
+
+
+def test_what_is_printed_fits_on_a_line():
+    steps = list(tc.steps(given_places(0, name="patrol")))
+    mission = Mission.of(given_places(0, name="patrol"))
+    shown = [
+        repr(part) for part in (steps[0], steps[1], steps[0].state, steps[1].transition, mission, mission.epochs[1])
+    ]
+    assert shown == [
+        "<Step 0: 30 agents at the start>",
+        f"<Step 1: 30 agents, 0 of 5 layers at their goals, largest error {steps[1].largest_error:.3g} m>",
+        "<State of 30 agents at step 0>",
+        "<Transition of 30 agents, on their way>",
+        f"<Mission 'patrol': 30 agents, {len(mission.targets)} targets, 3 epochs>",
+        f"<Epoch from step 4 on: {mission.epochs[1].network}>",
+    ]
+    assert repr(mission.epochs[0].told) == f"<Told reach, goal centroid, resolution 35: {mission.epochs[0].network}>"

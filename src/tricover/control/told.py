@@ -24,7 +24,7 @@ Motion: TypeAlias = Literal["reach", "walk"]
 MOTIONS: tuple[Motion, ...] = get_args(Motion)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Told:
     """What agents were told.
 
@@ -54,6 +54,10 @@ class Told:
     def __post_init__(self) -> None:
         if self.motion not in MOTIONS:
             raise InputError(f"motion must be {' or '.join(map(repr, MOTIONS))}, not {self.motion!r}")
+
+    def __repr__(self) -> str:
+        rule = self.goal if isinstance(self.goal, str) else getattr(self.goal, "__name__", "own rule")
+        return f"<Told {self.motion}, goal {rule}, resolution {self.resolution}: {self.network}>"
 
     def __getstate__(self) -> dict[str, Any]:
         """The constants alone: what is derived from them need not travel."""

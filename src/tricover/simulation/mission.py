@@ -43,12 +43,15 @@ Three times what crazyflies keep: after four steps of 2 s at a goal point up to 
 """
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Epoch:
     """A network and what agents are told, from a step on."""
 
     start: int
     told: Told
+
+    def __repr__(self) -> str:
+        return f"<Epoch from step {self.start} on: {self.network}>"
 
     @property
     def network(self) -> Network:
@@ -62,7 +65,7 @@ class Epoch:
         return present
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Mission:
     """A scenario resolved; read-only, and it can be pickled.
 
@@ -79,6 +82,10 @@ class Mission:
     vehicle: Vehicle
     epochs: tuple[Epoch, ...]
     world: World = field(default_factory=World)
+
+    def __repr__(self) -> str:
+        epochs = "1 epoch" if len(self.epochs) == 1 else f"{len(self.epochs)} epochs"
+        return f"<Mission {self.scenario.name!r}: {self.agents} agents, {len(self.targets)} targets, {epochs}>"
 
     @classmethod
     def of(cls, scenario: Scenario) -> "Mission":

@@ -10,7 +10,7 @@ from tricover.control import Memory
 __all__ = ["State"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class State:
     """The team at a step, for the final roster of N agents. Arrays are read-only.
 
@@ -38,6 +38,9 @@ class State:
     def __post_init__(self) -> None:
         for array in (self.positions, self.vehicles, self.present, self.sent, *self.memory.values()):
             array.flags.writeable = False
+
+    def __repr__(self) -> str:
+        return f"<State of {len(self.positions)} agents at step {self.step}>"
 
     @property
     def messages(self) -> NDArray[np.float64]:

@@ -26,7 +26,7 @@ Flags = NDArray[np.bool_]
 DecideAll: TypeAlias = Callable[[Mission, State], Decisions]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Transition:
     """What the way from t to t+1 leaves behind, N agents each: see ``record``.
 
@@ -47,6 +47,9 @@ class Transition:
     cells: Cells | None
     misses: Floats | None
     settled: bool
+
+    def __repr__(self) -> str:
+        return f"<Transition of {len(self.before)} agents, {'settled' if self.settled else 'on their way'}>"
 
     def arrays(self, names: Iterable[str]) -> dict[str, Any]:
         """Recorded values by name. What positions tell is worked out now, from what the followers heard."""
@@ -76,7 +79,7 @@ class Transition:
         return found
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Step:
     """The team after a step, and what the step left behind.
 
@@ -93,6 +96,12 @@ class Step:
     layers: int = 0
     depth: int = 0
     largest_error: float = 0.0
+
+    def __repr__(self) -> str:
+        if self.transition is None:
+            return f"<Step {self.step}: {len(self.positions)} agents at the start>"
+        layers = f"{self.layers} of {self.depth + 1} layers at their goals"
+        return f"<Step {self.step}: {len(self.positions)} agents, {layers}, largest error {self.largest_error:.3g} m>"
 
     @property
     def step(self) -> int:
