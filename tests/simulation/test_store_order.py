@@ -199,6 +199,18 @@ def test_whichever_write_fails_what_was_kept_stays(tmp_path, monkeypatch):
     assert {3, 4} == set(seen)
 
 
+def test_after_a_write_that_failed_nothing_more_is_tried(tmp_path, monkeypatch):
+    """With steps still to come: the error of the disk comes up once, as it was."""
+    tc.simulate(eventful(), tmp_path / "run.zarr", progress=stop_at(3))
+    with monkeypatch.context() as patch:
+        disk = Failing(patch, 2)
+        with pytest.raises(StoreError, match="the 3 steps before stay readable") as caught:
+            tc.simulate(eventful(), tmp_path / "run.zarr", resume=True, flush=0.0)
+    assert disk.left == -1
+    assert isinstance(caught.value.__cause__, OSError)
+    assert not hasattr(caught.value, "run")
+
+
 def test_slots_are_written_in_turn(tmp_path):
     given, store = eventful(), tmp_path / "run.zarr"
     states = [step.state for step in tc.steps(given)]
@@ -374,6 +386,8 @@ def test_a_finished_run_stays_finished_whatever_the_rule_is_now(tmp_path):
     run = tc.simulate(given, store)
     marker = json.loads((store / "zarr.json").read_text())["attributes"]["marker"]
     assert marker == {"step": run.steps, "slot": 0, "quiet": marker["quiet"], "still": True, "finished": True}
+    for name, array in zarr.open_group(store, mode="r").arrays():  # cut to what was taken
+        assert array.shape[0] == run.steps + (name in ("positions", "present")), name
     change(store, marker={**marker, "quiet": 0, "still": False})
     before = files(store)
     again = tc.simulate(given, store, resume=True)

@@ -211,7 +211,6 @@ def open_store(path: Path, mission: Mission, state: State, resume: bool, flush: 
     half = path.with_name(path.name + ".new")
     try:
         with _errors_named(path, None):
-            shutil.rmtree(half, ignore_errors=True)
             half.parent.mkdir(parents=True, exist_ok=True)
             _create(half, contents, mission, state, block)
             half.replace(path)
