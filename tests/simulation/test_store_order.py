@@ -393,3 +393,15 @@ def test_a_finished_run_stays_finished_whatever_the_rule_is_now(tmp_path):
     again = tc.simulate(given, store, resume=True)
     assert (again.steps, again.interrupted) == (run.steps, False)
     assert files(store) == before
+
+
+def test_a_run_of_points_made_by_rule_is_resumed_with_its_scenario(tmp_path):
+    given = tc.Scenario(
+        formation={"generator": "square", "agents": 20, "size": 2.0},
+        targets={"generator": "clusters", "count": 80, "centres": [[0, 0]], "spread": 0.5},
+        control=WALK,
+    )
+    tc.simulate(given, tmp_path / "run.zarr", progress=stop_at(2))
+    assert_same(tc.simulate(given, tmp_path / "run.zarr", resume=True), tc.simulate(given))
+    with pytest.raises(StoreError, match="another scenario"):
+        tc.simulate(given.replace(seed=1), tmp_path / "run.zarr", resume=True)

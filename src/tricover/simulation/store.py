@@ -154,7 +154,7 @@ class Store(StoreReader):
         self._wait()
         self._write(len(self._waiting))
         self._writer.shutdown()
-        if finished and not self.finished:
+        if finished:
             with _errors_named(self.path, self.steps):
                 for name, layout in ARRAYS.items():
                     array = self.group[name]
