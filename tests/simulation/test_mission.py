@@ -281,3 +281,15 @@ def test_targets_of_a_file_over_time_move_in_the_run(tmp_path):
     assert run.steps > 5
     np.testing.assert_array_equal(run.targets.points, paths[-1])
     assert given.self_contained() == told.self_contained()
+
+
+def test_targets_of_a_file_keep_their_weights(tmp_path):
+    reference, points = team(0, agents=20)
+    weights = np.random.default_rng(0).integers(1, 9, len(points)).astype(float)
+    tc.Targets(points, weights).to_file(tmp_path / "targets.csv")
+    given = tc.Scenario(reference=reference, targets=tmp_path / "targets.csv")
+    run = tc.simulate(given)
+    np.testing.assert_array_equal(run.targets.weights, weights)
+    assert not np.array_equal(run.positions[-1], tc.simulate(given.replace(targets=points)).positions[-1])
+    even = given.replace(targets={"weights": np.ones(len(points))})
+    np.testing.assert_array_equal(Mission.of(even).targets.weights, 1.0)
