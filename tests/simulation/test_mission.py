@@ -268,3 +268,28 @@ def test_what_follows_from_the_constants_does_not_travel():
     told = run.epochs[0].told
     assert {"local_goal", "grid"} <= vars(told).keys()
     assert not {"local_goal", "grid"} & vars(pickle.loads(pickle.dumps(told))).keys()
+
+
+def test_targets_of_a_file_over_time_move_in_the_run(tmp_path):
+    reference, points = team(0, agents=20)
+    paths = points + np.array([0.02, 0.01]) * np.arange(6)[:, None, None]
+    np.save(tmp_path / "targets.npy", paths)
+    given = tc.Scenario(reference=reference, targets=tmp_path / "targets.npy")
+    told = given.replace(targets={"file": None, "positions": points, "motion": {"paths": paths}})
+    run = tc.simulate(given)
+    assert_same(run, tc.simulate(told))
+    assert run.steps > 5
+    np.testing.assert_array_equal(run.targets.points, paths[-1])
+    assert given.self_contained() == told.self_contained()
+
+
+def test_targets_of_a_file_keep_their_weights(tmp_path):
+    reference, points = team(0, agents=20)
+    weights = np.random.default_rng(0).integers(1, 9, len(points)).astype(float)
+    tc.Targets(points, weights).to_file(tmp_path / "targets.csv")
+    given = tc.Scenario(reference=reference, targets=tmp_path / "targets.csv")
+    run = tc.simulate(given)
+    np.testing.assert_array_equal(run.targets.weights, weights)
+    assert not np.array_equal(run.positions[-1], tc.simulate(given.replace(targets=points)).positions[-1])
+    even = given.replace(targets={"weights": np.ones(len(points))})
+    np.testing.assert_array_equal(Mission.of(even).targets.weights, 1.0)

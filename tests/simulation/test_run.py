@@ -158,3 +158,12 @@ def test_goal_cells_hold_the_goal_points_wherever_vehicles_land():
     assert not np.array_equal(quick.positions[1], slow.positions[1])
     for name in ("state", "goal_cell", "next_cell"):
         np.testing.assert_array_equal(quick.read(name), slow.read(name), err_msg=name)
+
+
+@pytest.mark.parametrize("duration", [0.5, 4.0])
+def test_vehicles_drive_for_as_long_as_a_step_lasts(duration):
+    """Slow vehicles with a long way to go: nobody gets further than its speed allows, and the furthest gets as far."""
+    vehicle = {"kind": "double-integrator", "max_speed": 0.001, "max_acceleration": 100.0, "duration": duration}
+    found = tc.simulate(scenario(0, agents=30, vehicle=vehicle, steps=2))
+    ways = np.linalg.norm(np.diff(found.positions, axis=0), axis=2)
+    np.testing.assert_allclose(ways.max(axis=1), 0.001 * duration, rtol=1e-3)

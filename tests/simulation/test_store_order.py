@@ -199,6 +199,18 @@ def test_whichever_write_fails_what_was_kept_stays(tmp_path, monkeypatch):
     assert {3, 4} == set(seen)
 
 
+def test_after_a_write_that_failed_nothing_more_is_tried(tmp_path, monkeypatch):
+    """With steps still to come: the error of the disk comes up once, as it was."""
+    tc.simulate(eventful(), tmp_path / "run.zarr", progress=stop_at(3))
+    with monkeypatch.context() as patch:
+        disk = Failing(patch, 2)
+        with pytest.raises(StoreError, match="the 3 steps before stay readable") as caught:
+            tc.simulate(eventful(), tmp_path / "run.zarr", resume=True, flush=0.0)
+    assert disk.left == -1
+    assert isinstance(caught.value.__cause__, OSError)
+    assert not hasattr(caught.value, "run")
+
+
 def test_slots_are_written_in_turn(tmp_path):
     given, store = eventful(), tmp_path / "run.zarr"
     states = [step.state for step in tc.steps(given)]
@@ -375,8 +387,22 @@ def test_a_finished_run_stays_finished_whatever_the_rule_is_now(tmp_path):
     run = tc.simulate(given, store)
     marker = json.loads((store / "zarr.json").read_text())["attributes"]["marker"]
     assert marker == {"step": run.steps, "slot": 0, "quiet": marker["quiet"], "still": True, "finished": True}
+    for name, array in zarr.open_group(store, mode="r").arrays():  # cut to what was taken
+        assert array.shape[0] == run.steps + (name in ("positions", "present")), name
     change(store, marker={**marker, "quiet": 0, "still": False})
     before = files(store)
     again = tc.simulate(given, store, resume=True)
     assert (again.steps, again.interrupted) == (run.steps, False)
     assert files(store) == before
+
+
+def test_a_run_of_points_made_by_rule_is_resumed_with_its_scenario(tmp_path):
+    given = tc.Scenario(
+        formation={"generator": "square", "agents": 20, "size": 2.0},
+        targets={"generator": "clusters", "count": 80, "centres": [[0, 0]], "spread": 0.5},
+        control=WALK,
+    )
+    tc.simulate(given, tmp_path / "run.zarr", progress=stop_at(2))
+    assert_same(tc.simulate(given, tmp_path / "run.zarr", resume=True), tc.simulate(given))
+    with pytest.raises(StoreError, match="another scenario"):
+        tc.simulate(given.replace(seed=1), tmp_path / "run.zarr", resume=True)

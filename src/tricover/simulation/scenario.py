@@ -145,7 +145,7 @@ class Scenario(Section):
         motion = {"paths": found.motion.positions} if isinstance(found.motion, Track) else self.targets.motion
         targets = {"positions": found.points, "weights": found.weights, "active": found.active, "motion": motion}
         formation = {"positions": ground.reference, "start": self.formation.start}
-        origin = self.origin if plane is None else [plane.longitude, plane.latitude]
+        origin = None if plane is None else [plane.longitude, plane.latitude]
         return type(self)(**{**self.values(), "formation": formation, "targets": targets, "origin": origin})
 
 

@@ -163,7 +163,7 @@ class Store(StoreReader):
         self._wait()
         self._write(len(self._waiting))
         self._writer.shutdown()
-        if finished and not self.finished:
+        if finished:
             with _errors_named(self.path, self.steps):
                 for name, layout in ARRAYS.items():
                     array = self.group[name]
@@ -221,7 +221,6 @@ def open_store(path: Path, mission: Mission, state: State, resume: bool, flush: 
     half = path.with_name(path.name + ".new")
     try:
         with _errors_named(path, None):
-            shutil.rmtree(half, ignore_errors=True)
             half.parent.mkdir(parents=True, exist_ok=True)
             _create(half, contents, mission, state, block)
             half.replace(path)
