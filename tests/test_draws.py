@@ -58,7 +58,8 @@ def test_agents_are_a_list_of_numbers(agents):
 
 
 @pytest.mark.parametrize(
-    "wrong", [(-1, 0, 0, 1), (0, -1, 0, 1), (0, 0, -1, 1), (2**64, 0, 0, 1), (0, 2**64, 0, 1), (0, 0, 0, [-1])]
+    "wrong",
+    [(-1, 0, 0, 1), (0, -1, 0, 1), (0, 0, -1, 1), (2**64, 0, 0, 1), (0, 2**64, 0, 1), (0, 0, 0, [-1]), (0, 0, 0, -1)],
 )
 def test_what_cannot_be_drawn_is_named(wrong):
     with pytest.raises(InputError, match="from 0 on"):

@@ -45,8 +45,9 @@ def uniforms(seed: int, stream: int, step: int, agents: int | ArrayLike) -> Floa
     if min(seed, stream, step) < 0 or max(seed, stream, step) >= 2**64:
         given = f"{seed}, {stream} and {step}"
         raise InputError(f"seed, stream and step must be whole numbers from 0 on, below 2**64, not {given}")
-    who = np.arange(agents) if isinstance(agents, int) else np.asarray(agents, dtype=np.int64)
-    if who.ndim != 1 or (who.size and who.min() < 0):
+    count = agents if isinstance(agents, int) else 0
+    who = np.arange(count) if isinstance(agents, int) else np.asarray(agents, dtype=np.int64)
+    if count < 0 or who.ndim != 1 or (who.size and who.min() < 0):
         raise InputError(f"agents must be indices from 0 on, shape (A,), not {agents!r}")
     found = np.empty((len(who), DRAWS))
     _fill(np.uint64(seed), np.uint64(stream), np.uint64(step), who, found)

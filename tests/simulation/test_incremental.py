@@ -163,6 +163,14 @@ def test_a_shortcut_may_meet_states_in_any_order():
         np.testing.assert_array_equal(quick.positions, states[which + 1].positions)
 
 
+def test_a_shortcut_may_be_used_for_several_missions():
+    missions = [Mission.of(given_team(motion, "exact", True, None)) for motion in ("reach", "walk")]
+    deciding, state = Incremental(), missions[0].start()
+    for mission in (*missions, *missions):
+        quick, plain = deciding(mission, state), decide_all(mission, state)
+        np.testing.assert_array_equal(quick.decision.setpoints, plain.decision.setpoints)
+
+
 def test_neighbours_come_one_after_another():
     positions = np.random.default_rng(0).random((5000, 2))
     agents = np.arange(10, 5000)

@@ -13,7 +13,7 @@ from tricover.simulation.deciding import decide_all
 from tricover.simulation.incremental import Incremental
 from tricover.simulation.record import ARRAYS
 from tricover.simulation.state import State
-from tricover.vehicles import LANDINGS, Mixed
+from tricover.vehicles import LANDINGS, Mixed, step_draws
 from tricover.vehicles.anywhere import Anywhere
 
 WALK = {"motion": "walk", "resolution": 8}
@@ -440,3 +440,33 @@ def test_what_is_printed_fits_on_a_line():
         f"<Epoch from step 4 on: {mission.epochs[1].network}>",
     ]
     assert repr(mission.epochs[0].told) == f"<Told reach, goal centroid, resolution 35: {mission.epochs[0].network}>"
+
+
+def test_every_agent_has_its_own_draws_whoever_else_takes_part():
+    given_draws = []
+
+    class Listening(Sleepwalker):
+        def drive(self, states, reach_sets, duration, draws):
+            given_draws.append(draws)
+            return super().drive(states, reach_sets, duration, draws)
+
+    events = {"leave": [{"step": 2, "agents": [3, 8]}]}
+    run = tc.simulate(scenario(0, agents=20, vehicle={"kind": Listening()}, events=events, steps=4))
+    for step, draws in enumerate(given_draws):
+        np.testing.assert_array_equal(draws, step_draws(0, step, 20)[run.present[step]])
+
+
+def test_networks_are_built_as_the_scenario_says():
+    reference, targets = team(0, agents=60)
+    core = int(tc.build_network(reference).followers[0])
+    for mentee in ("fermat", "balanced"):
+        given = tc.Scenario(reference=reference, targets=targets, network={"mentee": mentee, "core": core})
+        assert Mission.of(given).epochs[0].network == tc.build_network(reference, mentee, core)
+
+
+def test_the_largest_error_is_that_of_the_agent_furthest_off():
+    mission = Mission.of(scenario(0, agents=30))
+    for before, after in pairwise(tc.steps(mission)):
+        decisions = decide_all(mission, before.state)
+        apart = np.hypot(*(before.positions - decisions.decision.setpoints).T)
+        np.testing.assert_allclose(after.largest_error, apart.max(), rtol=1e-12)

@@ -51,7 +51,8 @@ class Decisions:
         """Decisions that can be changed."""
         goals, cells = self.decision.goal_points, self.decision.cells
         setpoints = self.decision.setpoints.copy()
-        goals = setpoints if goals is self.decision.setpoints else goals.copy()
+        shared = np.shares_memory(goals, self.decision.setpoints)  # who reaches is asked for its goal point
+        goals = setpoints if shared else goals.copy()
         cells = None if cells is None else Cells(*(part.copy() for part in cells))
         sets = None if self.reach_sets is None else self.reach_sets.copy()
         return Decisions(Decision(goals, setpoints, cells), self.distances.copy(), sets)

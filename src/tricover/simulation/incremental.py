@@ -43,11 +43,12 @@ The same step took 0.59 to 0.64 s with 16 to 250 tiles: any number will do.
 class Incremental:
     """``decide_all`` for one step after another: those decide anew whose knowledge has changed.
 
-    It remembers the last step and its decisions, and nothing that does not follow from them. A step that does not
-    follow the last one, or a new epoch, lets everybody decide anew.
+    It keeps the last step and its decisions, and nothing that does not follow from them. In another mission or epoch
+    everybody decides anew.
     """
 
     def __init__(self) -> None:
+        self._mission: Mission | None = None
         self._last: Decisions | None = None
         self._links: _Links | None = None
         self._epoch = self._targets = -1
@@ -80,10 +81,10 @@ class Incremental:
         """The epoch's links, and whose positions have changed: None if nobody's, all if the targets are others."""
         epoch = mission.epoch_at(state.step)
         targets = min(state.step, mission.targets_still_from)
-        if self._links is None or self._epoch != epoch.start:
+        if self._links is None or self._mission is not mission or self._epoch != epoch.start:
             self._links, self._last = _Links(epoch.network, state.positions), None
         anew = self._last is None or self._targets != targets
-        self._epoch, self._targets = epoch.start, targets
+        self._mission, self._epoch, self._targets = mission, epoch.start, targets
         return self._links, self._links.changed(state.positions, anew)
 
 
