@@ -1,24 +1,29 @@
 # Everything a newcomer types: `make demo` and `make test`. Each makes .venv and installs what it needs.
 PYTHON ?= python3
 BIN := .venv/bin
+RENDERED := tests/test_site.py tests/plot/test_animation.py
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test browser check lint types contracts site bench performance lock clean
+.PHONY: demo test rendered browser check lint types contracts site bench performance lock clean
 .DELETE_ON_ERROR:
 
 demo: .venv/.run
 	@$(BIN)/tricover reproduce -o out/paper
 
 test: .venv/.dev
-	@$(BIN)/python -m pytest --ignore tests/browser --numprocesses auto --maxprocesses 4 --dist loadfile
-	@echo "Left to make check: the report in a real browser (tests/browser)"
+	@$(BIN)/python -m pytest --ignore tests/browser $(addprefix --ignore ,$(RENDERED)) --numprocesses auto --maxprocesses 4 --dist loadfile
+	@echo "Left to make check: films, the site ($(RENDERED)), the report in a real browser (tests/browser)"
+
+# What films and builds pages takes long, and is seldom what a change is about.
+rendered: .venv/.dev
+	@$(BIN)/python -m pytest $(RENDERED) --numprocesses auto --maxprocesses 2 --dist loadfile
 
 # Needs Debian's chromium and chromium-driver, and installs them where they are missing and it may.
 browser: .venv/.dev
 	@tests/browser/chromium.sh
 	@$(BIN)/python -m pytest tests/browser
 
-check: lint types contracts site test browser
+check: lint types contracts site test rendered browser
 
 lint: .venv/.dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
