@@ -12,16 +12,13 @@ import pytest
 import xarray
 
 import tricover as tc
+from tests.simulation.stores import files
 from tests.simulation.teams import scenario
 from tricover.errors import FileFormatError, LostControlError, StoreError
 from tricover.simulation.record import ARRAYS
 from tricover.vehicles.anywhere import Anywhere
 
 WALK = {"motion": "walk", "resolution": 10}
-
-
-def files(store):
-    return {path.relative_to(store): path.read_bytes() for path in Path(store).rglob("*") if path.is_file()}
 
 
 def assert_same(one, other):

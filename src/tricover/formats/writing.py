@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tricover.errors import FileFormatError
 
-__all__ = ["draft_of", "make_folder", "read_whole", "sync_file", "sync_folder", "write_whole"]
+__all__ = ["draft_of", "make_folder", "read_whole", "sync", "sync_file", "sync_folder", "write_whole"]
 
 
 @contextmanager
@@ -29,7 +29,7 @@ def draft_of(path: str | os.PathLike[str]) -> Iterator[Path]:
     try:
         try:
             yield draft
-            _sync(draft)
+            sync(draft)
             draft.replace(target)
             sync_folder(target.parent)
         finally:
@@ -76,9 +76,9 @@ def make_folder(path: str | os.PathLike[str]) -> None:
         sync_folder(each.parent)
 
 
-def _sync(draft: Path) -> None:
+def sync(path: Path) -> None:
     """Wait until a file, or a folder with all that is in it, is on the disk."""
-    for each in (draft, *draft.rglob("*")) if draft.is_dir() else (draft,):
+    for each in (path, *path.rglob("*")) if path.is_dir() else (path,):
         (sync_folder if each.is_dir() else sync_file)(each)
 
 

@@ -22,7 +22,7 @@ from tricover.simulation.run import Run
 from tricover.simulation.scenario import Scenario
 from tricover.simulation.state import State
 from tricover.simulation.step import DecideAll, Step, advance
-from tricover.simulation.store import open_store
+from tricover.simulation.store import Store, open_store
 
 __all__ = ["Progress", "simulate", "steps"]
 
@@ -115,13 +115,13 @@ def simulate(
         if store is None:
             record = MemoryRecord(state)
         else:
-            record = stored = open_store(Path(store), mission, state, resume, flush)
+            stored = open_store(Path(store), mission, state, resume, flush)
             if resume:  # with the networks that it had, whatever this version would build
                 epochs = stored.epochs(mission.scenario, mission.ground)
                 mission = replace(mission, epochs=epochs)
-            state = stored.state()
-            if stored.finished:  # by the rule of the version that ran it
+            if not isinstance(stored, Store):  # finished, by the rule of the version that ran it
                 return Run(mission, stored)
+            record, state = stored, stored.state()
         try:
             finished = _record(mission, state, record, progress, interrupted)
         except KeyboardInterrupt:  # a second Ctrl-C, or one that the caller's progress raised

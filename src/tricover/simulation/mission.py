@@ -155,14 +155,17 @@ class Mission:
         """The epoch that a step belongs to."""
         return epoch_at(self.epochs, step)
 
+    def present_at(self, step: int) -> Flags:
+        """Who takes part from a step on, (N,); after the last step, who took part in it."""
+        return self.epoch_at(min(step, self.scenario.steps - 1)).present(self.agents)
+
     def start(self) -> State:
         """Everybody at rest at step 0."""
         joining = [join.places for join in _joins(self.scenario)]
         positions = np.concatenate([self.ground.start, *joining])
-        present = self.epoch_at(0).present(self.agents)
         sent = np.full((self.world.channel.history, self.agents, 2), np.nan)
         vehicles = self.vehicle.initial_state(positions)
-        return State(0, positions, vehicles, present, self.memory_at(positions), sent)
+        return State(0, positions, vehicles, self.present_at(0), self.memory_at(positions), sent)
 
     def memory_at(self, positions: Floats) -> Memory:
         """What agents remember when an epoch begins, with everybody at positions (N, 2): all that any epoch needs."""

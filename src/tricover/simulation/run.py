@@ -17,7 +17,7 @@ from tricover.network import Network
 from tricover.simulation.mission import Epoch, Mission, epoch_at
 from tricover.simulation.record import ARRAYS, Record
 from tricover.simulation.scenario import Scenario
-from tricover.simulation.store import StoreReader
+from tricover.simulation.stored import StoreReader
 from tricover.targets import Targets
 
 __all__ = ["Run"]

@@ -122,7 +122,7 @@ class Step:
 def advance(mission: Mission, state: State, decide_all: DecideAll = decide_all) -> Step:
     """From t to t+1. ``decide_all`` may be a shortcut to the same decisions, such as ``Incremental``."""
     epoch = mission.epoch_at(state.step)
-    network, present = epoch.network, epoch.present(mission.agents)
+    network, present = epoch.network, state.present
     if state.step == epoch.start:
         state = replace(state, memory=mission.memory_at(state.positions))
     decisions = decide_all(mission, state)
@@ -134,8 +134,11 @@ def advance(mission: Mission, state: State, decide_all: DecideAll = decide_all) 
     nothing_new = all(np.array_equal(old, positions) for old in state.sent)
     still = settling and nothing_new and np.array_equal(vehicles, state.vehicles)
     quiet = state.quiet + 1 if settling and not unsettled.size else 0
+    step = state.step + 1
     return Step(
-        State(state.step + 1, positions, vehicles, present, memory, state.messages[: len(state.sent)], quiet, still),
+        State(
+            step, positions, vehicles, mission.present_at(step), memory, state.messages[: len(state.sent)], quiet, still
+        ),
         Transition(epoch, present, state.positions, positions, decisions.decision.cells, misses, not unsettled.size),
         int(unsettled.min(initial=network.depth + 1)),
         network.depth,

@@ -5,17 +5,28 @@
     resume/memory/          what the agents remember, by name
     scenario/               the scenario's long arrays
     epochs/0/, epochs/1/ …  each epoch's network, and the paths of its anchors
-    attributes              the format, the scenario (self-contained, but for its long arrays) and the *marker*
+    lock                    an empty file, locked while a process writes, see ``lock``
+    zarr.json               the root document: how all arrays are stored, the format, the scenario (self-contained, but
+                            for its long arrays), the *marker*, and the ``checksums``
 
 The arrays of ``record`` are made at full length at the start; they are cut when the run ends early. What is in
 ``resume`` is of the last step that was kept, in two slots written in turn, (2, N, …). A block of steps is written in
-this order: chunks, ``resume``, marker. Each file is written whole beside its place and then moved there. So whatever
-happens, the marker speaks only of what is there, and what it speaks of is whole. On resuming, everything after the
-marker is written again, with the same bits.
+this order: chunks, ``resume``, root document with the marker. Each file is written whole beside its place and then
+moved there. So whatever happens, the marker speaks only of what is there, and what it speaks of is whole. On resuming,
+everything after the marker is written again, with the same bits.
+
+A new store is made beside its place and then moved there, which at most one of several processes can do.
+
+Before a run is marked as finished, all its files are written through to the disk: then a power cut costs nothing. An
+unfinished run is in the hands of the operating system; what a power cut damages there is noticed by the checksums.
 
 Networks are stored and not built again: what a run did does not depend on the version that opens it.
 """
 
+import errno
+import json
+import re
+import secrets
 import shutil
 import time
 import warnings
@@ -24,115 +35,29 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.control import Told
-from tricover.errors import FileFormatError, StoreError
-from tricover.network import Network
-from tricover.network.core import as_choice
-from tricover.network.structure import count_descendants
-from tricover.simulation.mission import Epoch, Mission, roster_of, told_of
+from tricover.errors import StoreError
+from tricover.formats.writing import make_folder, sync, sync_folder
+from tricover.simulation.checksums import checksum, extended, packed, seal_of
+from tricover.simulation.lock import Lock
+from tricover.simulation.mission import Epoch, Mission
 from tricover.simulation.record import ARRAYS, Layout, entries
-from tricover.simulation.resolve import Ground, ground_of
-from tricover.simulation.scenario import Scenario
 from tricover.simulation.state import State
 from tricover.simulation.step import Step, Transition
+from tricover.simulation.stored import FORMAT, StoreReader
 
-__all__ = ["FORMAT", "Store", "StoreReader", "open_store"]
+__all__ = ["Store", "open_store"]
 
-FORMAT = 2
-"""What this version writes and reads. A store of another format is refused."""
 CHUNK_BYTES = 8 << 20
 LONGEST_BLOCK = 256
-LONG = 64  # numbers beyond which an array of the scenario is kept as an array
+LONG = 64  # numbers or names beyond which an array of the scenario is kept as an array
 
-
-class StoreReader:
-    """A stored run, open for reading; nothing is read before it is asked for."""
-
-    def __init__(self, path: Path, mode: Literal["r", "r+"] = "r") -> None:
-        import zarr
-
-        self.path = path
-        try:
-            self.group: Any = zarr.open_group(path, mode=mode, zarr_format=3)
-            self.marker: Any = self.group.attrs["marker"]
-        except (OSError, KeyError, ValueError) as error:
-            raise FileFormatError(f"{path}: this is not the store of a run ({type(error).__name__})") from None
-        written = self.group.attrs.get("format")
-        if written != FORMAT:
-            raise FileFormatError(f"{path}: a run of format {written}, and this version reads {FORMAT}: run it again")
-        try:
-            self._check_pieces()
-        except KeyError as error:
-            raise FileFormatError(f"{path}: {error} is missing: copy the run again") from None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """A copy in another process opens the same folder, for reading."""
-        return StoreReader, (self.path,)
-
-    def _check_pieces(self) -> None:
-        """What should be there is: of a copy that broke off, Zarr would read the missing pieces as zeros."""
-        wholes = [self.group["scenario"], *(part for _, part in self.group["epochs"].groups())]
-        missing = {
-            "positions": -(-(self.steps + 1) // self.group["positions"].chunks[0])
-            - self.group["positions"].nchunks_initialized,
-            **{array.path: 1 - array.nchunks_initialized for part in wholes for _, array in part.arrays()},
-        }
-        for name, count in missing.items():
-            if count > 0:
-                raise FileFormatError(f"{self.path}: {count} pieces of {name!r} are missing: copy the run again")
-
-    @property
-    def steps(self) -> int:
-        """T: how many steps were taken."""
-        return int(self.marker["step"])
-
-    @property
-    def finished(self) -> bool:
-        """Whether the run has come to its end."""
-        return bool(self.marker["finished"])
-
-    def read(self, name: str, start: int, stop: int) -> NDArray[Any]:
-        """Entries ``start`` to ``stop`` of an array."""
-        try:
-            return np.asarray(self.group[name][start:stop])
-        except (OSError, KeyError, ValueError, RuntimeError) as error:
-            raise FileFormatError(f"{self.path}: {name} cannot be read ({error}); run its scenario again") from error
-
-    def scenario(self) -> Scenario:
-        """The scenario, with its long arrays."""
-        try:
-            return Scenario(**_joined(dict(self.group.attrs["scenario"]), self.group["scenario"]))
-        except (OSError, KeyError, RuntimeError) as error:
-            raise FileFormatError(f"{self.path}: the scenario of this run cannot be read ({error})") from error
-
-    def mission(self) -> Mission:
-        """The mission, with the networks that the run had."""
-        scenario = self.scenario()
-        ground = ground_of(scenario)
-        return Mission.with_epochs(scenario, self.epochs(scenario, ground), ground)
-
-    def epochs(self, scenario: Scenario, ground: Ground) -> tuple[Epoch, ...]:
-        """The epochs of the run, with the networks that it had."""
-        roster = roster_of(scenario, ground.reference)
-        try:
-            parts = sorted(self.group["epochs"].groups(), key=lambda part: int(part[0]))
-            return tuple(Epoch(int(part.attrs["start"]), _told(scenario, roster, part)) for _, part in parts)
-        except (OSError, KeyError, ValueError, RuntimeError) as error:
-            raise FileFormatError(f"{self.path}: the networks of this run cannot be read ({error})") from error
-
-    def state(self) -> State:
-        """The state after the last step that was kept."""
-        step, marker = self.steps, self.marker
-        resume, slot = self.group["resume"], marker["slot"]
-        vehicles, sent = (np.asarray(resume[name][slot]) for name in ("vehicles", "sent"))
-        memory = {name: np.asarray(array[slot]) for name, array in resume["memory"].arrays()}
-        positions, present = (self.read(name, step, step + 1)[0] for name in ("positions", "present"))
-        return State(step, positions, vehicles, present, memory, sent, marker["quiet"], marker["still"])
+_TORN = re.compile(r".*\.[0-9a-f]{32}\.partial|\.tricover-[0-9a-f]{16}\.part")
+"""Names of files that Zarr and we write before they take their place. Only a killed process leaves some behind."""
 
 
 class Store(StoreReader):
@@ -141,9 +66,10 @@ class Store(StoreReader):
     A thread of its own writes, so that the run does not wait for the disk; it waits where the disk is a block behind.
     """
 
-    def __init__(self, path: Path, block: int, flush: float) -> None:
+    def __init__(self, path: Path, block: int, flush: float, lock: Lock) -> None:
         super().__init__(path, "r+")
         self.block, self.flush = block, flush
+        self._lock = lock
         self._waiting: list[tuple[Transition, State]] = []
         self._written = time.monotonic()
         self._writer = ThreadPoolExecutor(1)
@@ -161,184 +87,250 @@ class Store(StoreReader):
     def close(self, finished: bool) -> None:
         """Write what is left; at the end of the run cut the arrays, and leave nothing that tells how it was written."""
         self._wait()
-        self._write(len(self._waiting))
-        self._writer.shutdown()
-        if finished:
-            with _errors_named(self.path, self.steps):
-                for name, layout in ARRAYS.items():
-                    array = self.group[name]
-                    array.resize((self.steps + layout.by_time, *array.shape[1:]))
-                resume = self.group["resume"]
-                for _, kept in [*resume.arrays(), *resume["memory"].arrays()]:
-                    kept[1 - self.marker["slot"]] = kept[self.marker["slot"]]
-                self.group = _consolidate(self.path)
-                self._mark({**self.marker, "slot": 0, "finished": True})
+        with self._errors_named():
+            self._write(len(self._waiting))
+            if finished:
+                self._finish()
+        self._give_up()
 
     def _wait(self) -> None:
         """Until the steps before are written; what went wrong there comes up here."""
         writing, self._writing = self._writing, None
         if writing is not None:
-            writing.result()
+            with self._errors_named():
+                writing.result()
 
     def _write(self, count: int) -> None:
         """Write the first ``count`` of the steps that are kept; they are kept until they are written."""
         if not count:
             return
+        self._lock.check(self.path)
         taken, state = [transition for transition, _ in self._waiting[:count]], self._waiting[count - 1][1]
-        begin, slot = self.steps, 1 - self.marker["slot"]
-        with _errors_named(self.path, begin):
-            for name, values in entries(ARRAYS, taken, state).items():
-                known = int(name == "positions")  # where the steps before ended, these begin
-                self.group[name][begin + known : begin + len(values)] = values[known:]
-            for name, values in _resumed(state).items():
-                self.group["resume"][name][slot] = values
-            marker = {"step": state.step, "slot": slot, "quiet": state.quiet, "still": state.still, "finished": False}
-            self._mark(marker)
+        begin, slot, sums = self.steps, 1 - self.marker["slot"], dict(self._sums)
+        for name, values in entries(ARRAYS, taken, state).items():
+            known = int(ARRAYS[name].by_time)  # where the steps before ended, these begin
+            start, array = begin + known, self.group[name]
+            array[start : begin + len(values)] = values[known:]
+            sums[name] = extended(sums[name], array.chunks[0], start, values[known:])
+        for name, values in _resumed(state).items():
+            self.group[name][slot] = values
+            sums[name] = [checksum(values)]
+        marker = {"step": state.step, "slot": slot, "quiet": state.quiet, "still": state.still, "finished": False}
+        self._mark(marker, sums)
         del self._waiting[:count]
 
-    def _mark(self, marker: dict[str, Any]) -> None:
-        self.group.attrs.put({**self.group.attrs.asdict(), "marker": marker})
-        self.marker = marker
+    def _finish(self) -> None:
+        """Cut the arrays, make both slots alike, and write everything through to the disk."""
+        for name in ARRAYS:
+            array, length = self.group[name], self._entries(name)
+            array.resize((length, *array.shape[1:]))
+            self._document["consolidated_metadata"]["metadata"][name]["shape"][0] = length
+        slot = self.marker["slot"]
+        for name in self._sums:
+            if name.startswith("resume/"):
+                self.group[name][1 - slot] = self._whole(name)
+        sync(self.path)
+        self._mark({**self.marker, "slot": 0, "finished": True}, self._sums)
+        sync(self.path / "zarr.json")
+        sync_folder(self.path)
+
+    def _mark(self, marker: dict[str, Any], sums: dict[str, list[int]]) -> None:
+        """Say what is kept from now on."""
+        attributes = {**self._document["attributes"], "marker": marker, "checksums": _packed(sums)}
+        _write_document(self.path, {**self._document, "attributes": attributes})
+        self.marker, self._sums = marker, sums
+
+    def _give_up(self) -> None:
+        """Write no more, and let others write."""
+        self._writer.shutdown()
+        self._lock.release()
+
+    @contextmanager
+    def _errors_named(self) -> Iterator[None]:
+        """After an error nothing more is tried."""
+        try:
+            with _errors_named(self.path, self.steps):
+                yield
+        except BaseException:
+            self._give_up()
+            raise
 
 
-def open_store(path: Path, mission: Mission, state: State, resume: bool, flush: float) -> Store:
-    """A store to write to: a new one, or with ``resume`` the one that is there, if it is of the same scenario."""
-    agents = len(state.positions)
-    block = max(1, min(LONGEST_BLOCK, CHUNK_BYTES // (16 * agents)))
+def open_store(path: Path, mission: Mission, state: State, resume: bool, flush: float) -> StoreReader:
+    """A store to write to: a new one, or with ``resume`` the one that is there, if it is of the same scenario.
+
+    A run that is finished is opened for reading.
+    """
+    block = max(1, min(LONGEST_BLOCK, CHUNK_BYTES // (16 * len(state.positions))))
     with _errors_named(path, None):
-        taken = path.exists() and any(path.iterdir() if path.is_dir() else [path])
+        place = _checked_place(path)
+        taken = place.exists() and any(place.iterdir() if place.is_dir() else [place])
     if taken:
         if not resume:
             raise StoreError(f"{path} exists: choose another place, remove it, or resume it")
-        store = Store(path, block, flush)
-        if store.scenario() != mission.self_contained():
-            raise StoreError(f"{path} is a run of another scenario: resume it with its own, or choose another place")
-        with _errors_named(path, store.steps):
-            for torn in path.rglob("*.partial"):
-                torn.unlink()
-        return store
-    contents = mission.self_contained().to_dict(arrays=True)
-    half = path.with_name(path.name + ".new")
+        return _opened_again(path, mission, block, flush)
+    half = place.with_name(f".tricover-{secrets.token_hex(8)}.part")
+    with _errors_named(path, None):
+        make_folder(half)
+        lock = Lock(half)
     try:
         with _errors_named(path, None):
-            half.parent.mkdir(parents=True, exist_ok=True)
-            _create(half, contents, mission, state, block)
-            half.replace(path)
+            _create(half, mission, state, block)
+            half.replace(place)  # which fails if somebody else was quicker
+            sync_folder(place.parent)
+        return Store(path, block, flush, lock)
+    except BaseException as error:
+        lock.release()
+        cause = error.__cause__
+        if isinstance(cause, OSError) and cause.errno in (errno.ENOTEMPTY, errno.EEXIST):
+            return open_store(path, mission, state, resume, flush)
+        raise
     finally:
         shutil.rmtree(half, ignore_errors=True)
-    return Store(path, block, flush)
 
 
-def _create(path: Path, contents: dict[str, Any], mission: Mission, state: State, block: int) -> None:
+def _checked_place(path: Path) -> Path:
+    """The folder that a path means, links followed; not the one we are in, which would be replaced."""
+    try:
+        place = path.resolve()
+    except (ValueError, RuntimeError) as error:  # no file can have this name; links in a circle
+        raise StoreError(f"{str(path)!r} is no place for a run: {error}") from None
+    if place == Path.cwd():
+        raise StoreError(f"{path} is the folder that you are in: name a new one for the run")
+    return place
+
+
+def _opened_again(path: Path, mission: Mission, block: int, flush: float) -> StoreReader:
+    """The store that is there, ready to go on; nothing is touched if it is not ours, or not of this scenario."""
+    found = StoreReader(path)
+    if found.scenario() != mission.self_contained():
+        raise StoreError(f"{path} is a run of another scenario: resume it with its own, or choose another place")
+    if found.finished:
+        return found
+    with _errors_named(path, found.steps):
+        lock = Lock(path)
+        try:
+            store = Store(path, block, flush, lock)  # with what the last writer left
+            store.state()
+            for name, layout in ARRAYS.items():  # the last chunks, to which more is added
+                end = store.steps + layout.by_time
+                store.read(name, max(0, end - 1), end)
+            for each in path.rglob("*"):
+                if _TORN.fullmatch(each.name) and each.is_file():
+                    each.unlink()
+        except BaseException:
+            lock.release()
+            raise
+    return store
+
+
+def _create(path: Path, mission: Mission, state: State, block: int) -> None:
+    """A new store, with the state at the start."""
     import zarr
 
-    group: Any = zarr.open_group(path, mode="w", zarr_format=3)
+    group: Any = zarr.open_group(path, mode="a", zarr_format=3)
+    sums: dict[str, list[int]] = {name: [] for name in ARRAYS}
     for name, layout in ARRAYS.items():
         shape = layout.shape(mission.scenario.steps + layout.by_time, len(state.positions))
-        chunks = tuple(max(1, size) for size in (min(block, shape[0]), *shape[1:]))
-        _array(group, name, layout, shape, chunks)
-    group["positions"][0], group["present"][0] = state.positions, state.present
-    resume = group.create_group("resume")
-    resume.create_group("memory")
+        array = _new_array(group, name, layout, shape, (min(block, shape[0]), *shape[1:]))
+        if layout.by_time:
+            array[0] = getattr(state, name)
+            sums[name] = [checksum(getattr(state, name))]
+    group.create_group("resume/memory")
     for name, values in _resumed(state).items():
         layout = Layout(("slot", *(f"axis_{axis}" for axis in range(values.ndim))), str(values.dtype))
-        chunks = tuple(max(1, size) for size in values.shape)
-        _array(resume, name, layout, (2, *values.shape), (1, *chunks))[0] = values
+        _new_array(group, name, layout, (2, *values.shape), (1, *values.shape))[0] = values
+        sums[name] = [checksum(values)]
+    long: dict[str, NDArray[Any]] = {}
+    scenario = _split(mission.self_contained().to_dict(arrays=True), long)
+    group.create_group("scenario")
+    whole = {f"scenario/{name}": (_layout_of(name, values), values) for name, values in long.items()}
     for which, epoch in enumerate(mission.epochs):
-        _keep_epoch(group.create_group(f"epochs/{which}"), epoch)
-    group.attrs.put(
-        {
-            "tricover": version("tricover"),
-            "format": FORMAT,
-            "scenario": _split(contents, group.create_group("scenario")),
-            "marker": {"step": 0, "slot": 0, "quiet": 0, "still": False, "finished": False},
-        }
-    )
-    _consolidate(path)
+        group.create_group(f"epochs/{which}", attributes={"start": epoch.start, "core": epoch.network.core})
+        whole |= {f"epochs/{which}/{name}": kept for name, kept in _epoch_arrays(epoch).items()}
+    for name, (layout, values) in whole.items():
+        kept = np.asarray(values, layout.dtype)
+        _new_array(group, name, layout, kept.shape, kept.shape)[...] = kept
+        sums[name] = [checksum(kept)]
+    attributes = {
+        "tricover": version("tricover"),
+        "format": FORMAT,
+        "scenario": scenario,
+        "marker": {"step": 0, "slot": 0, "quiet": 0, "still": False, "finished": False},
+        "checksums": _packed(sums),
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that one list of all arrays is not yet part of Zarr 3; xarray asks for it
+        zarr.consolidate_metadata(path)
+    _write_document(path, json.loads((path / "zarr.json").read_text()) | {"attributes": attributes})
 
 
 def _resumed(state: State) -> dict[str, NDArray[Any]]:
     """What a resumed run needs besides the recorded positions: arrays by name."""
-    memory = {f"memory/{name}": values for name, values in state.memory.items()}
-    return {"vehicles": state.vehicles, "sent": state.sent, **memory}
+    memory = {f"resume/memory/{name}": values for name, values in state.memory.items()}
+    return {"resume/vehicles": state.vehicles, "resume/sent": state.sent, **memory}
 
 
-def _keep_epoch(group: Any, epoch: Epoch) -> None:
+def _epoch_arrays(epoch: Epoch) -> dict[str, tuple[Layout, NDArray[Any]]]:
     """A network, and where its anchors are sent."""
-    network, paths = epoch.network, epoch.told.paths
-    group.attrs.put({"start": epoch.start, "core": network.core})
-    whole = {
-        "in_neighbors": Layout(("agent", "corner"), "int32"),
-        "layer": Layout(("agent",), "int32"),
-        "boundary": Layout(("corner_agent",), "int64"),
+    network = epoch.network
+    return {
+        "in_neighbors": (Layout(("agent", "corner"), "int32"), network.in_neighbors),
+        "layer": (Layout(("agent",), "int32"), network.layer),
+        "boundary": (Layout(("corner_agent",), "int64"), network.boundary),
+        "paths": (Layout(("step", "anchor", "xy"), "float64", "m"), epoch.told.paths),
     }
-    for name, layout in whole.items():
-        values = getattr(network, name)
-        _array(group, name, layout, values.shape, values.shape)[...] = values
-    _array(group, "paths", Layout(("step", "anchor", "xy"), "float64", "m"), paths.shape, paths.shape)[...] = paths
 
 
-def _told(scenario: Scenario, roster: NDArray[np.float64], group: Any) -> Told:
-    """What the agents of a stored epoch were told."""
-    arrays = {name: np.asarray(array[...]) for name, array in group.arrays()}
-    paths, layer, links = arrays.pop("paths"), arrays["layer"], arrays["in_neighbors"]
-    network = Network(
-        reference=roster[: len(layer)].copy(),
-        descendants=count_descendants(links, layer),
-        core=int(group.attrs["core"]),
-        mentee=scenario.network.mentee,
-        core_choice=as_choice(scenario.network.core, len(layer), 2),
-        **arrays,
+def _new_array(group: Any, name: str, layout: Layout, shape: tuple[int, ...], chunks: tuple[int, ...]) -> Any:
+    from zarr.codecs import BloscCodec, Crc32cCodec
+
+    # Neighbouring numbers share leading bits: shuffled bit by bit, fast compression does about as well as slow.
+    compressors = [BloscCodec(cname="lz4", clevel=1, shuffle="bitshuffle"), Crc32cCodec()]
+    return group.create_array(
+        name,
+        shape=shape,
+        chunks=tuple(max(1, size) for size in chunks),
+        dtype=layout.dtype,
+        fill_value=0,
+        compressors=compressors,
+        dimension_names=layout.dimensions,
+        attributes={"units": layout.unit} if layout.unit else {},
     )
-    return told_of(scenario, network, paths)
 
 
-def _array(group: Any, name: str, layout: Layout, shape: tuple[int, ...], chunks: tuple[int, ...]) -> Any:
-    attributes = {"units": layout.unit} if layout.unit else {}
-    settings: dict[str, Any] = {"chunks": chunks, "dimension_names": layout.dimensions, "attributes": attributes}
-    if shape == chunks:  # written once and whole: a piece that is not there is missing, and no array of zeros
-        settings["config"] = {"write_empty_chunks": True}
-    return group.create_array(name, shape=shape, dtype=layout.dtype, fill_value=0, compressors=_codec(), **settings)
-
-
-def _codec() -> Any:
-    """Neighbouring numbers share leading bits: shuffled bit by bit, fast compression does about as well as slow."""
-    from zarr.codecs import BloscCodec
-
-    return BloscCodec(cname="lz4", clevel=1, shuffle="bitshuffle")
-
-
-def _split(value: Any, group: Any, name: str = "") -> Any:
-    """Plain values; long arrays go to the group and leave their name."""
+def _split(value: Any, long: dict[str, NDArray[Any]], name: str = "") -> Any:
+    """Plain values. Long arrays go to ``long`` and leave their name; so do long lists of names, as bytes of JSON."""
     if isinstance(value, dict):
-        return {key: _split(part, group, f"{name}_{key}".lstrip("_")) for key, part in value.items()}
+        return {key: _split(part, long, f"{name}_{key}".lstrip("_")) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_split(part, group, f"{name}_{index}") for index, part in enumerate(value)]
+        if len(value) > LONG and all(isinstance(part, str) for part in value):
+            long[name] = np.frombuffer(json.dumps(value).encode(), np.uint8)
+            return {"names": name}
+        return [_split(part, long, f"{name}_{index}") for index, part in enumerate(value)]
     if not isinstance(value, np.ndarray):
         return str(value) if isinstance(value, Path) else value
     if value.size <= LONG:
         return value.tolist()
-    dimensions = tuple(f"{name}_{axis}" for axis in range(value.ndim))
-    _array(group, name, Layout(dimensions, "float64"), value.shape, value.shape)[...] = value
+    long[name] = value.astype(np.float64, copy=False)
     return {"array": name}
 
 
-def _joined(value: Any, group: Any) -> Any:
-    """The reverse of ``_split``."""
-    if isinstance(value, dict):
-        if value.keys() == {"array"}:
-            return np.asarray(group[value["array"]][...])
-        return {key: _joined(part, group) for key, part in value.items()}
-    return [_joined(part, group) for part in value] if isinstance(value, list) else value
+def _layout_of(name: str, values: NDArray[Any]) -> Layout:
+    """The layout of an array of the scenario."""
+    return Layout(tuple(f"{name}_{axis}" for axis in range(values.ndim)), str(values.dtype))
 
 
-def _consolidate(path: Path) -> Any:
-    """One file that lists all arrays: xarray asks for it."""
-    import zarr
+def _packed(sums: dict[str, list[int]]) -> dict[str, str]:
+    return {name: packed(each) for name, each in sums.items()}
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that this is not yet part of the Zarr 3 specification
-        return zarr.consolidate_metadata(path)
+
+def _write_document(path: Path, document: dict[str, Any]) -> None:
+    """Write the root document, sealed: into a file beside it, which then takes its place."""
+    document["attributes"]["seal"] = seal_of(document)
+    draft = path / f".tricover-{secrets.token_hex(8)}.part"
+    draft.write_text(json.dumps(document, indent=2))
+    draft.replace(path / "zarr.json")
 
 
 @contextmanager
@@ -346,6 +338,8 @@ def _errors_named(path: Path, steps: int | None) -> Iterator[None]:
     """Errors of the file system as ours, with what is left and what to do."""
     try:
         yield
+    except StoreError:
+        raise
     except OSError as error:
         kept = "" if steps is None else f"; the {steps} steps before stay readable: resume when this is put right"
         raise StoreError(f"{path}: cannot write the run: {error.strerror or error}{kept}") from error

@@ -1,0 +1,187 @@
+"""Reading the store of a run; ``store`` has what is in it and writes it.
+
+Every array is checked when it is read, see ``checksums``. What is damaged is named, and so is what can still be read.
+"""
+
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tricover.control import Told
+from tricover.errors import FileFormatError, listed
+from tricover.network import Network
+from tricover.network.core import as_choice
+from tricover.network.structure import count_descendants
+from tricover.simulation.checksums import checksum, chunks_of, seal_of, unpacked
+from tricover.simulation.mission import Epoch, Mission, roster_of, told_of
+from tricover.simulation.record import ARRAYS
+from tricover.simulation.resolve import Ground, ground_of
+from tricover.simulation.scenario import Scenario
+from tricover.simulation.state import State
+
+__all__ = ["FORMAT", "StoreReader"]
+
+FORMAT = 3
+"""What this version writes and reads. A store of another format is refused."""
+
+
+class StoreReader:
+    """A stored run, open for reading; nothing is read before it is asked for, and what is read is checked."""
+
+    def __init__(self, path: Path, mode: Literal["r", "r+"] = "r") -> None:
+        import zarr
+
+        self.path = path
+        self._document = _document_of(path)
+        self.group: Any = zarr.open_group(path, mode=mode, zarr_format=3)
+        self.marker: Any = self._document["attributes"]["marker"]
+        packed: dict[str, str] = self._document["attributes"]["checksums"]
+        self._sums = {name: unpacked(text) for name, text in packed.items()}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy in another process opens the same folder, for reading."""
+        return StoreReader, (self.path,)
+
+    @property
+    def steps(self) -> int:
+        """T: how many steps were taken."""
+        return int(self.marker["step"])
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run has come to its end."""
+        return bool(self.marker["finished"])
+
+    def read(self, name: str, start: int, stop: int) -> NDArray[Any]:
+        """Entries ``start`` to ``stop`` of an array over time."""
+        length = self.group[name].chunks[0]
+        first, end = start // length * length, min(-(-stop // length) * length, self._entries(name))
+        values = self._checked(name, first, max(first, end))
+        if values is None:
+            raise self._damaged()
+        return values[start - first : stop - first]
+
+    def scenario(self) -> Scenario:
+        """The scenario, with its long arrays."""
+        return Scenario(**self._joined(self._document["attributes"]["scenario"]))
+
+    def mission(self) -> Mission:
+        """The mission, with the networks that the run had."""
+        scenario = self.scenario()
+        ground = ground_of(scenario)
+        return Mission.with_epochs(scenario, self.epochs(scenario, ground), ground)
+
+    def epochs(self, scenario: Scenario, ground: Ground) -> tuple[Epoch, ...]:
+        """The epochs of the run, with the networks that it had."""
+        roster = roster_of(scenario, ground.reference)
+        parts = sorted(self.group["epochs"].groups(), key=lambda part: int(part[0]))
+        return tuple(Epoch(int(part.attrs["start"]), self._told(scenario, roster, part)) for _, part in parts)
+
+    def state(self) -> State:
+        """The state after the last step that was kept."""
+        step, marker = self.steps, self.marker
+        vehicles, sent = self._whole("resume/vehicles"), self._whole("resume/sent")
+        memory = {name: self._whole(f"resume/memory/{name}") for name, _ in self.group["resume/memory"].arrays()}
+        positions, present = (self.read(name, step, step + 1)[0] for name in ("positions", "present"))
+        return State(step, positions, vehicles, present, memory, sent, marker["quiet"], marker["still"])
+
+    def damage(self) -> dict[str, list[tuple[int, int]]]:
+        """All arrays that are not as they were written, each with its damaged entries: from, to."""
+        found = {}
+        for name, sums in self._sums.items():
+            length, count = (self.group[name].chunks[0], self._entries(name)) if name in ARRAYS else (1, len(sums))
+            chunks = [(first, end) for _, first, end in chunks_of(length, 0, count)]
+            bad = [chunk for chunk in chunks if self._checked(name, *chunk) is None]
+            if bad:
+                found[name] = bad
+        return found
+
+    def _entries(self, name: str) -> int:
+        """How many entries of an array over time there are."""
+        return self.steps + ARRAYS[name].by_time
+
+    def _whole(self, name: str) -> NDArray[Any]:
+        """An array that is not over time; of one with two slots, the one in use."""
+        values = self._checked(name, 0, 1)
+        if values is None:
+            raise self._damaged()
+        return values
+
+    def _checked(self, name: str, start: int, stop: int) -> NDArray[Any] | None:
+        """Entries of an array that begin and end with its chunks; None if they are not as they were written."""
+        over_time, sums = name in ARRAYS, self._sums[name]
+        try:
+            array = self.group[name]
+            which = slice(start, stop) if over_time else self.marker["slot"] if name.startswith("resume/") else ...
+            values = np.asarray(array[which])
+        except OSError as error:
+            raise FileFormatError(f"{self.path}: cannot read {name}: {error.strerror or error}") from error
+        except (KeyError, ValueError, RuntimeError):  # what Zarr and its codecs raise for what they cannot make out
+            return None
+        if not over_time:
+            return values if [checksum(values)] == sums else None
+        chunks = chunks_of(array.chunks[0], start, stop)
+        whole = all(checksum(values[first - start : end - start]) == sums[chunk] for chunk, first, end in chunks)
+        return values if whole else None
+
+    def _damaged(self) -> FileFormatError:
+        """What is damaged, and what can still be read."""
+        damage = self.damage()
+        if not damage:  # it was a fault of the moment, or another process is at work here
+            return FileFormatError(f"{self.path} could not be read: try again")
+        places = {name: listed([f"{first} to {end - 1}" for first, end in bad], 3) for name, bad in damage.items()}
+        named = [f"{name} (entries {places[name]})" if name in ARRAYS else name for name in damage]
+        needed = any(name.startswith(("scenario/", "epochs/")) for name in damage)
+        left = "Zarr and xarray can still read all else" if needed else "all else can still be read"
+        return FileFormatError(
+            f"{self.path} is damaged: {listed(named)}; {left}: copy the run again, or run its scenario again"
+        )
+
+    def _joined(self, value: Any) -> Any:
+        """Values of the scenario with its long arrays in their places: the reverse of ``_split`` in ``store``."""
+        if isinstance(value, dict):
+            if value.keys() == {"array"}:
+                return self._whole(f"scenario/{value['array']}")
+            if value.keys() == {"names"}:
+                return json.loads(self._whole(f"scenario/{value['names']}").tobytes())
+            return {key: self._joined(part) for key, part in value.items()}
+        return [self._joined(part) for part in value] if isinstance(value, list) else value
+
+    def _told(self, scenario: Scenario, roster: NDArray[np.float64], group: Any) -> Told:
+        """What the agents of a stored epoch were told."""
+        arrays = {name: self._whole(f"{group.path}/{name}") for name, _ in group.arrays()}
+        paths, layer, links = arrays.pop("paths"), arrays["layer"], arrays["in_neighbors"]
+        network = Network(
+            reference=roster[: len(layer)].copy(),
+            descendants=count_descendants(links, layer),
+            core=int(group.attrs["core"]),
+            mentee=scenario.network.mentee,
+            core_choice=as_choice(scenario.network.core, len(layer), 2),
+            **arrays,
+        )
+        return told_of(scenario, network, paths)
+
+
+def _document_of(path: Path) -> dict[str, Any]:
+    """The root document of a store, sound and of our format."""
+    try:
+        text = (path / "zarr.json").read_text()
+    except (OSError, ValueError) as error:
+        raise FileFormatError(f"{path}: this is not the store of a run ({type(error).__name__})") from None
+    damaged = FileFormatError(f"{path} is damaged: zarr.json, without which nothing can be read: copy the run again")
+    try:
+        document: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        raise damaged from None
+    attributes = document.get("attributes") if isinstance(document, dict) else None
+    if not isinstance(attributes, dict) or "marker" not in attributes:
+        raise FileFormatError(f"{path}: this is not the store of a run")
+    written = attributes.get("format")
+    if written != FORMAT:
+        raise FileFormatError(f"{path}: a run of format {written}, and this version reads {FORMAT}: run it again")
+    if attributes.get("seal") != seal_of(document):
+        raise damaged
+    return dict(document)
