@@ -37,3 +37,28 @@ def desired(run):
     control = run.scenario.control
     resolution = control.resolution if control.motion == "walk" else None
     return tc.desired_configuration(run.network, run.targets, run.anchors, control.goal, resolution)
+
+
+def eventful(**settings):
+    """A run that has it all: losses and joiners, agents that remember, moving targets with names, draws, late steps."""
+    reference, targets = team(0, agents=30, targets=90)
+    network = tc.build_network(reference)
+    corner, follower = int(network.boundary[1]), int(network.followers[2])
+    given = tc.Scenario(
+        reference=reference,
+        targets={
+            "positions": targets,
+            "motion": {"velocity": [0.001, 0.0005], "until": 12},
+            "ids": [f"target {k}" for k in range(len(targets))],
+        },
+        anchors=reference[network.anchors] * 1.02,
+        control={"motion": "walk", "resolution": 6},
+        vehicle="anywhere",
+        events={
+            "leave": [{"step": 4, "agents": [corner, follower]}],  # who takes the corner's place stays where it is
+            "join": [{"step": 6, "reference": [[0.4, 0.52]]}],
+        },
+        steps=20,
+        stop_when_settled=False,
+    )
+    return given.replace(**settings)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tricover as tc
-from tests.simulation.teams import desired, team
+from tests.simulation.teams import desired, scenario, team
 from tricover.errors import FormationError, InputError
 
 
@@ -147,3 +147,23 @@ def test_a_wrong_number_of_anchors_is_named():
                 anchors=[[0, 0], [1, 0], [0, 1]],
             )
         )
+
+
+def test_a_run_that_is_cut_where_agents_leave_and_join_has_those_of_its_last_step(tmp_path):
+    """Those who would take part next are in no network of the run yet; the same in memory, stored and resumed."""
+    events = {"leave": [{"step": 4, "agents": [3, 8]}], "join": [{"step": 4, "reference": [[0.4, 0.52]]}]}
+    given = scenario(0, agents=30, control={"motion": "walk", "resolution": 8}, events=events)
+    whole = tc.simulate(given)
+
+    def stop(now):
+        if now.step == 4:
+            raise KeyboardInterrupt
+
+    for store in (None, tmp_path / "run.zarr"):
+        cut = tc.simulate(given, store, progress=stop)
+        np.testing.assert_array_equal(cut.present[:-1], whole.present[:4])
+        np.testing.assert_array_equal(cut.present[-1], whole.present[3])
+        np.testing.assert_array_equal(cut.read("present", 4), whole.present[3:4])
+        assert len(cut.network) == 30
+    np.testing.assert_array_equal(tc.simulate(given, store, resume=True).present, whole.present)
+    assert whole.present[4].sum() == 29

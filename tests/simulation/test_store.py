@@ -1,6 +1,7 @@
 """A run on disk: the same as in memory, never lost, and readable by others."""
 
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import xarray
 import tricover as tc
 from tests.simulation.stores import files
 from tests.simulation.teams import scenario
-from tricover.errors import FileFormatError, LostControlError, StoreError
+from tricover.errors import FileFormatError, InputError, LostControlError, StoreError
 from tricover.simulation.record import ARRAYS
 from tricover.vehicles.anywhere import Anywhere
 
@@ -131,25 +132,30 @@ def test_ctrl_c_keeps_what_was_computed_and_the_run_goes_on(tmp_path):
     np.testing.assert_array_equal(short.positions, whole.positions[:9])
 
 
-def test_a_killed_run_resumes_to_the_same_bits(tmp_path):
-    """At least 20 kills at random moments; every file of the store is the same in the end."""
-    given = with_events(vehicle="anywhere", steps=250, stop_when_settled=False)
-    given.save(tmp_path / "scenario.toml")
-    tc.simulate(given, tmp_path / "whole.zarr", flush=0.0)
-    kills, moments = 0, 0
-    for seed in range(8):
-        store = tmp_path / f"killed-{seed}.zarr"
-        script = [sys.executable, str(Path(__file__).with_name("killing.py")), str(tmp_path / "scenario.toml")]
-        done = subprocess.run(
-            [*script, str(store), str(seed), "20"], capture_output=True, text=True, check=False, timeout=120
-        )
-        assert done.returncode == 0, done.stderr
-        kills, moments = kills + int(done.stdout.split()[0]), moments + int(done.stdout.split()[1])
-        assert files(store) == files(tmp_path / "whole.zarr")
-        if kills >= 20:
-            break
+def campaign(name, *arguments):
+    """The last line of what a campaign prints; it must succeed."""
+    command = [sys.executable, "-m", f"tests.simulation.{name}", *arguments]
+    root = Path(__file__).parents[2]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.splitlines()[-1]
+
+
+def test_a_killed_run_resumes_to_the_same_bits():
+    """At random moments; every file of the store is the same in the end."""
+    said = campaign("killing", "--kills", "20")
+    kills, moments = (int(number) for number in re.findall(r"(\d+) (?:kills|moments)", said))
+    assert said.endswith("0 bytes differ")
     assert kills >= 20
     assert moments >= 5
+
+
+def test_of_several_writers_one_wins_and_the_others_say_so():
+    assert campaign("racing", "--races", "4").endswith("every store whole")
+
+
+def test_damaged_stores_are_refused_or_read_as_before():
+    assert campaign("damaging", "--cases", "80") == "0 wrong"
 
 
 def test_a_full_disk_is_told_and_what_was_written_stays(tmp_path):
@@ -248,3 +254,22 @@ def test_a_step_that_fails_keeps_the_steps_before(tmp_path, monkeypatch):
     monkeypatch.undo()
     np.testing.assert_array_equal(tc.Run.open(tmp_path / "run.zarr").positions, whole.positions[:10])
     assert_same(tc.simulate(given, tmp_path / "run.zarr", resume=True), whole)
+
+
+@pytest.mark.parametrize("count", [5, 200])
+def test_names_of_targets_are_kept(tmp_path, count):
+    """Whatever they are: of a file, of a ``Targets``, few or many; through a scenario file, too."""
+    names = [f"tree {k} 'é\n\u202e\\'" for k in range(count)]
+    points = np.random.default_rng(0).random((count, 2))
+    tc.Targets(points, ids=names).to_file(tmp_path / "targets.json")
+    for targets in (tmp_path / "targets.json", tc.Targets(points, ids=names)):
+        given = scenario(0, agents=20).replace(targets=targets)
+        store = tmp_path / f"{type(targets).__name__}.zarr"
+        run = tc.simulate(given, store)
+        assert run.targets.ids == tuple(names)
+        assert tc.Run.open(store).targets.ids == tuple(names)
+        assert tc.Run.open(store).scenario == given.self_contained()
+        given.self_contained().save(tmp_path / "all.toml")
+        assert tc.simulate(tc.Scenario.load(tmp_path / "all.toml")).targets.ids == tuple(names)
+    with pytest.raises(InputError, match="ids"):
+        tc.simulate(scenario(0, agents=20).replace(targets={"positions": points, "ids": names[1:]}))

@@ -157,7 +157,8 @@ class Mission:
 
     def present_at(self, step: int) -> Flags:
         """Who takes part from a step on, (N,); after the last step, who took part in it."""
-        return self.epoch_at(min(step, self.scenario.steps - 1)).present(self.agents)
+        last = max(self.scenario.steps - 1, 0)
+        return self.epoch_at(min(step, last)).present(self.agents)
 
     def start(self) -> State:
         """Everybody at rest at step 0."""

@@ -87,7 +87,7 @@ def targets_of(scenario: "Scenario") -> Targets:
         found.points,
         found.weights if section.weights is None else section.weights,
         active=section.active,
-        ids=found.ids,
+        ids=found.ids if section.ids is None else section.ids,
         projection=found.projection or plane,
         motion=found.motion if section.motion is None else _motion(section.motion, found.points),
     )

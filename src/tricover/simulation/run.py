@@ -95,8 +95,10 @@ class Run:
         """Entries ``start`` to ``stop`` of an array over time, as ``positions`` or ``weights``; read-only."""
         if name not in ARRAYS:
             raise InputError(f"a run has no array {name!r}; it has {', '.join(ARRAYS)}")
-        length = self.steps + ARRAYS[name].by_time
-        values = self.record.read(name, *slice(start, stop).indices(length)[:2])
+        first, end, _ = slice(start, stop).indices(self.steps + ARRAYS[name].by_time)
+        values = self.record.read(name, first, end)
+        if name == "present" and first <= self.steps < end:  # a record that was cut short has who would go on
+            values = np.concatenate([values[:-1], self.epochs[-1].present(self.mission.agents)[None]])
         values.flags.writeable = False
         return values
 

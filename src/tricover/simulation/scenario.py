@@ -143,7 +143,7 @@ class Scenario(Section):
         ground = ground or ground_of(self)
         found, plane = ground.targets, ground.projection
         motion = {"paths": found.motion.positions} if isinstance(found.motion, Track) else self.targets.motion
-        targets = {"positions": found.points, "weights": found.weights, "active": found.active, "motion": motion}
+        targets = {"positions": found.points, "motion": motion, **_of_each(found)}
         formation = {"positions": ground.reference, "start": self.formation.start}
         origin = None if plane is None else [plane.longitude, plane.latitude]
         return type(self)(**{**self.values(), "formation": formation, "targets": targets, "origin": origin})
@@ -166,9 +166,13 @@ def _points(given: Any) -> dict[str, Any]:
     if isinstance(given, str | os.PathLike):
         return {"file": given}
     if isinstance(given, Targets):
-        motion = _motion_as_section(given.motion)
-        return {"positions": given.points, "weights": given.weights, "active": given.active, "motion": motion}
+        return {"positions": given.points, "motion": _motion_as_section(given.motion), **_of_each(given)}
     return {"positions": given}
+
+
+def _of_each(targets: Targets) -> dict[str, Any]:
+    """What is known of each target, besides where it is."""
+    return {"weights": targets.weights, "ids": targets.ids, "active": targets.active}
 
 
 def _motion_as_section(motion: Any) -> Any:

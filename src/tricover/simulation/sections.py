@@ -144,6 +144,7 @@ class TargetSettings(Section):
     centres: Points | None = Field(None, description="centres of the clusters")
     spread: float | None = Field(None, gt=0, description="standard deviation of a cluster, in metres")
     weights: Weights | None = Field(None, description="how much each target counts; all alike if left out")
+    ids: tuple[str, ...] | None = Field(None, description="a name for each target")
     active: Steps | None = Field(None, description="first step at which each target is there, and at which it is gone")
     motion: _MotionOrFunction = None
 

@@ -159,5 +159,8 @@ def _move(mission: Mission, state: State, decisions: Decisions, present: Flags) 
     except LostControlError as error:  # it names rows of the batch
         raise LostControlError(error.kind, here[list(error.agents)].tolist()) from None
     vehicles[here], positions[here] = moved, mission.vehicle.output(moved)
+    lost = np.flatnonzero(~np.isfinite(positions).all(axis=1))
+    if lost.size:  # a vehicle of the user's own: what is recorded is finite, so nobody need ask again
+        raise LostControlError(mission.vehicle.kind, lost.tolist())
     misses = np.where(inside(positions, asked), 0.0, edge_distances(positions, asked))
     return vehicles, positions, misses
