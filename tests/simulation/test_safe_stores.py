@@ -13,7 +13,7 @@ import zarr
 import tricover as tc
 from tests.simulation.stores import files
 from tests.simulation.teams import eventful, scenario
-from tricover.errors import FileFormatError, LostControlError, StoreError
+from tricover.errors import FileFormatError, InputError, LostControlError, StoreError
 from tricover.simulation import store as stores
 from tricover.simulation.checksums import checksum, extended
 from tricover.simulation.record import ARRAYS
@@ -154,7 +154,7 @@ def test_a_second_writer_is_told_and_the_first_goes_on(tmp_path):
                 told.append(str(caught.value))
 
     run = tc.simulate(given, store, progress=intrude, flush=0.0)
-    assert told[0].endswith("exists: choose another place, remove it, or resume it")
+    assert told[0].endswith("exists: choose another place, or remove, resume or overwrite it")
     assert told[1].endswith("is being written by another process: wait, or choose another place")
     np.testing.assert_array_equal(run.positions, whole.positions)
 
@@ -305,3 +305,51 @@ def test_a_run_can_be_looked_at_while_it_is_written(tmp_path):
         done.set()
         looker.join()
     assert seen
+
+
+def test_overwriting_replaces_a_run_and_nothing_else(tmp_path):
+    given, store = eventful(), tmp_path / "run.zarr"
+    tc.simulate(given, store)
+    other = tc.simulate(eventful(seed=5), store, overwrite=True)
+    np.testing.assert_array_equal(other.positions, tc.simulate(eventful(seed=5)).positions)
+    tc.simulate(given, tmp_path / "fresh.zarr", overwrite=True)
+    tc.simulate(given, store, overwrite=True)
+    assert files(store) == files(tmp_path / "fresh.zarr")
+    assert {each.name for each in tmp_path.iterdir()} == {"run.zarr", "fresh.zarr"}
+    (store / "positions" / "notes.txt").write_text("mine")
+    before = files(store)
+    with pytest.raises(
+        StoreError, match=r"run\.zarr holds 'positions/notes\.txt', which is not part of a run: move it"
+    ):
+        tc.simulate(given, store, overwrite=True)
+    assert files(store) == before
+    with pytest.raises(InputError, match="choose one of them"):
+        tc.simulate(given, store, overwrite=True, resume=True)
+
+
+@pytest.mark.parametrize("kind", ["folder", "file", "zarr"])
+def test_overwriting_refuses_what_is_no_run(tmp_path, kind):
+    place = tmp_path / "photos"
+    if kind == "file":
+        place.write_text("mine")
+    elif kind == "zarr":
+        zarr.open_group(place, mode="w").create_array("a", data=np.ones(3))
+    else:
+        (place / "c").mkdir(parents=True)
+        (place / "c" / "0").write_text("mine")
+    before = files(tmp_path)
+    with pytest.raises(FileFormatError, match="photos: this is not the store of a run"):
+        tc.simulate(eventful(), place, overwrite=True)
+    assert files(tmp_path) == before
+    assert [each.name for each in tmp_path.iterdir()] == ["photos"]
+
+
+def test_a_run_that_is_being_written_is_not_overwritten(tmp_path):
+    given, store = eventful(), tmp_path / "run.zarr"
+
+    def intrude(now):
+        if now.step == 5:
+            with pytest.raises(StoreError, match="is being written by another process"):
+                tc.simulate(given, store, overwrite=True)
+
+    assert not tc.simulate(given, store, progress=intrude, flush=0.0).interrupted

@@ -82,7 +82,7 @@ def test_what_is_there_is_not_overwritten(tmp_path):
     given = scenario(3, agents=20)
     tc.simulate(given, tmp_path / "run.zarr")
     before = files(tmp_path / "run.zarr")
-    with pytest.raises(StoreError, match="exists: choose another place, remove it, or resume it"):
+    with pytest.raises(StoreError, match="exists: choose another place, or remove, resume or overwrite it"):
         tc.simulate(given, tmp_path / "run.zarr")
     with pytest.raises(StoreError, match="run of another scenario"):
         tc.simulate(scenario(7, agents=20), tmp_path / "run.zarr", resume=True)

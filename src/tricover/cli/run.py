@@ -20,6 +20,10 @@ def run(
         typer.Option("--output", "-o", help="A folder for the run, written as it goes; else nothing is kept."),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the output folder.")] = False,
+    overwrite: Annotated[
+        bool,
+        typer.Option("--overwrite", help="Take the place of the run in the output folder; never of anything else."),
+    ] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -29,13 +33,13 @@ def run(
 
     Example: [bold]tricover run paper-57.toml -o paper-57.zarr[/bold]
     """
-    if resume and output is None:
-        raise InputError("--resume goes with --output: which run is it?")
+    if (resume or overwrite) and output is None:
+        raise InputError(f"{'--resume' if resume else '--overwrite'} goes with --output: which run is it?")
     load_kernels(quiet)
     from tricover.simulation import Scenario, simulate
 
     with step_bar(wanted=not quiet and not as_json) as progress:
-        result = simulate(Scenario.load(scenario), output, resume=resume, progress=progress)
+        result = simulate(Scenario.load(scenario), output, resume, overwrite, progress=progress)
     facts = {**result.summary(), "store": None if output is None else str(output)}
     if as_json:
         typer.echo(json.dumps(facts, indent=2))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
-from tricover.errors import StoreError
+from tricover.errors import InputError, StoreError
 from tricover.simulation.incremental import Incremental
 from tricover.simulation.mission import Mission, as_mission
 from tricover.simulation.record import GrowingRecord, MemoryRecord
@@ -85,6 +85,7 @@ def simulate(
     scenario: Scenario | Mission,
     store: str | PathLike[str] | None = None,
     resume: bool = False,
+    overwrite: bool = False,
     *,
     progress: Callable[[Progress], None] | None = None,
     flush: float = 2.0,
@@ -95,6 +96,7 @@ def simulate(
         scenario: what to run.
         store: a folder for the run, written as it goes; None keeps everything in memory.
         resume: go on with the run in ``store`` if there is one; the result is the same, bit for bit.
+        overwrite: take the place of the run in ``store`` if there is one. What is no run is never replaced.
         progress: called after each step.
         flush: seconds after which steps are written at the latest.
 
@@ -108,6 +110,8 @@ def simulate(
     >>> run.positions[-1, 5].tolist(), run.desired[5].tolist()
     ([0.5, 1.5], [0.5, 1.5])
     """
+    if resume and overwrite:
+        raise InputError("resume goes on with a run, overwrite begins it anew: choose one of them")
     mission = as_mission(scenario)
     state = mission.start()
     record: GrowingRecord
@@ -115,7 +119,7 @@ def simulate(
         if store is None:
             record = MemoryRecord(state)
         else:
-            stored = open_store(Path(store), mission, state, resume, flush)
+            stored = open_store(Path(store), mission, state, resume, flush, overwrite)
             if resume:  # with the networks that it had, whatever this version would build
                 epochs = stored.epochs(mission.scenario, mission.ground)
                 mission = replace(mission, epochs=epochs)

@@ -48,7 +48,7 @@ from tricover.simulation.mission import Epoch, Mission
 from tricover.simulation.record import ARRAYS, Layout, entries
 from tricover.simulation.state import State
 from tricover.simulation.step import Step, Transition
-from tricover.simulation.stored import FORMAT, StoreReader
+from tricover.simulation.stored import FORMAT, StoreReader, check_is_store
 
 __all__ = ["Store", "open_store"]
 
@@ -58,6 +58,8 @@ LONG = 64  # numbers or names beyond which an array of the scenario is kept as a
 
 _TORN = re.compile(r".*\.[0-9a-f]{32}\.partial|\.tricover-[0-9a-f]{16}\.part")
 """Names of files that Zarr and we write before they take their place. Only a killed process leaves some behind."""
+_OURS = re.compile(r"lock|(.*/)?zarr\.json|.*/c(/\d+)*")
+"""Paths of the files in a store."""
 
 
 class Store(StoreReader):
@@ -156,19 +158,21 @@ class Store(StoreReader):
             raise
 
 
-def open_store(path: Path, mission: Mission, state: State, resume: bool, flush: float) -> StoreReader:
+def open_store(
+    path: Path, mission: Mission, state: State, resume: bool, flush: float, overwrite: bool = False
+) -> StoreReader:
     """A store to write to: a new one, or with ``resume`` the one that is there, if it is of the same scenario.
 
-    A run that is finished is opened for reading.
+    A run that is finished is opened for reading. With ``overwrite`` a new store takes the place of one that is there.
     """
     block = max(1, min(LONGEST_BLOCK, CHUNK_BYTES // (16 * len(state.positions))))
     with _errors_named(path, None):
         place = _checked_place(path)
         taken = place.exists() and any(place.iterdir() if place.is_dir() else [place])
-    if taken:
-        if not resume:
-            raise StoreError(f"{path} exists: choose another place, remove it, or resume it")
+    if taken and resume:
         return _opened_again(path, mission, block, flush)
+    if taken and not overwrite:
+        raise StoreError(f"{path} exists: choose another place, or remove, resume or overwrite it")
     half = place.with_name(f".tricover-{secrets.token_hex(8)}.part")
     with _errors_named(path, None):
         make_folder(half)
@@ -176,6 +180,8 @@ def open_store(path: Path, mission: Mission, state: State, resume: bool, flush: 
     try:
         with _errors_named(path, None):
             _create(half, mission, state, block)
+            if taken:
+                _remove(place)
             half.replace(place)  # which fails if somebody else was quicker
             sync_folder(place.parent)
         return Store(path, block, flush, lock)
@@ -183,7 +189,7 @@ def open_store(path: Path, mission: Mission, state: State, resume: bool, flush: 
         lock.release()
         cause = error.__cause__
         if isinstance(cause, OSError) and cause.errno in (errno.ENOTEMPTY, errno.EEXIST):
-            return open_store(path, mission, state, resume, flush)
+            return open_store(path, mission, state, resume, flush, overwrite)
         raise
     finally:
         shutil.rmtree(half, ignore_errors=True)
@@ -198,6 +204,22 @@ def _checked_place(path: Path) -> Path:
     if place == Path.cwd():
         raise StoreError(f"{path} is the folder that you are in: name a new one for the run")
     return place
+
+
+def _remove(place: Path) -> None:
+    """Remove a store that nobody is writing to; a folder that is something else, or holds anything else, stays."""
+    check_is_store(place)
+    lock = Lock(place)
+    try:
+        for each in place.rglob("*"):
+            inside = each.relative_to(place).as_posix()
+            if not each.is_dir() and not _OURS.fullmatch(inside) and not _TORN.fullmatch(each.name):
+                raise StoreError(f"{place} holds {inside!r}, which is not part of a run: move it, or remove {place}")
+        gone = place.with_name(f".tricover-{secrets.token_hex(8)}.part")
+        place.replace(gone)
+        shutil.rmtree(gone)
+    finally:
+        lock.release()
 
 
 def _opened_again(path: Path, mission: Mission, block: int, flush: float) -> StoreReader:

@@ -22,7 +22,7 @@ from tricover.simulation.resolve import Ground, ground_of
 from tricover.simulation.scenario import Scenario
 from tricover.simulation.state import State
 
-__all__ = ["FORMAT", "StoreReader"]
+__all__ = ["FORMAT", "StoreReader", "check_is_store"]
 
 FORMAT = 3
 """What this version writes and reads. A store of another format is refused."""
@@ -165,23 +165,37 @@ class StoreReader:
         return told_of(scenario, network, paths)
 
 
+def check_is_store(path: Path) -> None:
+    """Refuse what is no store of ours, of whatever format."""
+    _parsed(path)
+
+
 def _document_of(path: Path) -> dict[str, Any]:
     """The root document of a store, sound and of our format."""
+    document = _parsed(path)
+    written = document["attributes"].get("format")
+    if written != FORMAT:
+        raise FileFormatError(f"{path}: a run of format {written}, and this version reads {FORMAT}: run it again")
+    if document["attributes"].get("seal") != seal_of(document):
+        raise _document_damaged(path)
+    return document
+
+
+def _parsed(path: Path) -> dict[str, Any]:
+    """The root document of a store of ours, as it is."""
     try:
         text = (path / "zarr.json").read_text()
     except (OSError, ValueError) as error:
         raise FileFormatError(f"{path}: this is not the store of a run ({type(error).__name__})") from None
-    damaged = FileFormatError(f"{path} is damaged: zarr.json, without which nothing can be read: copy the run again")
     try:
         document: Any = json.loads(text)
     except (ValueError, RecursionError):
-        raise damaged from None
+        raise _document_damaged(path) from None
     attributes = document.get("attributes") if isinstance(document, dict) else None
     if not isinstance(attributes, dict) or "marker" not in attributes:
         raise FileFormatError(f"{path}: this is not the store of a run")
-    written = attributes.get("format")
-    if written != FORMAT:
-        raise FileFormatError(f"{path}: a run of format {written}, and this version reads {FORMAT}: run it again")
-    if attributes.get("seal") != seal_of(document):
-        raise damaged
     return dict(document)
+
+
+def _document_damaged(path: Path) -> FileFormatError:
+    return FileFormatError(f"{path} is damaged: zarr.json, without which nothing can be read: copy the run again")
