@@ -191,7 +191,7 @@ def test_whichever_write_fails_what_was_kept_stays(tmp_path, monkeypatch):
             disk = Failing(patch, len(seen))
             tc.simulate(given, store, resume=True, flush=0.0)
             complete = True
-        assert complete or disk.left == -1  # after the one that failed, nothing more is tried
+        assert complete or disk.left in (-1, -2)  # after the one that failed nothing is tried; Zarr makes two at once
         part = tc.Run.open(store)
         seen.append(part.steps)
         assert part.interrupted != complete
@@ -367,8 +367,9 @@ def test_a_finished_run_stays_finished_whatever_the_rule_is_now(tmp_path):
     run = tc.simulate(given, store)
     marker = json.loads((store / "zarr.json").read_text())["attributes"]["marker"]
     assert marker == {"step": run.steps, "slot": 0, "quiet": marker["quiet"], "still": True, "finished": True}
-    for name, array in zarr.open_group(store, mode="r").arrays():  # cut to what was taken
-        assert array.shape[0] == run.steps + (name in ("positions", "present")), name
+    for name in ARRAYS:  # cut to what was taken
+        length = zarr.open_group(store, mode="r")[name].shape[0]
+        assert length == run.steps + (name in ("positions", "present")), name
     change(store, marker={**marker, "quiet": 0, "still": False})
     before = files(store)
     again = tc.simulate(given, store, resume=True)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from tricover.simulation.scenario import Scenario
 from tricover.simulation.state import State
 from tricover.simulation.step import DecideAll, Step, advance
 from tricover.simulation.store import Store, open_store
+from tricover.simulation.tables import labels_of
 
 __all__ = ["Progress", "simulate", "steps"]
 
@@ -133,11 +135,12 @@ def simulate(
         except StoreError:  # nothing more can be written
             raise
         except BaseException as error:  # a user's rule or vehicle may raise anything: what came before is kept
-            record.close(finished=False)
+            record.close(None)
             _hand_over(error, Run(mission, record, interrupted=True))
             raise
-        record.close(finished)
-    return Run(mission, record, interrupted=not finished)
+        run = Run(mission, record, interrupted=not finished)
+        record.close(partial(labels_of, run) if finished else None)
+    return run
 
 
 def _record(

@@ -14,9 +14,9 @@ Arrays have an entry for each step t; N is the final roster, and T the number of
     settled    (T,)         whether at t every follower was at its goal and every anchor at its place
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,10 @@ from numpy.typing import NDArray
 from tricover.simulation.state import State
 from tricover.simulation.step import Step, Transition
 
-__all__ = ["ARRAYS", "GrowingRecord", "Layout", "MemoryRecord", "Record", "entries"]
+__all__ = ["ARRAYS", "GrowingRecord", "Labels", "Layout", "MemoryRecord", "Record", "entries"]
+
+Labels: TypeAlias = Callable[[], dict[str, NDArray[Any]]]
+"""Arrays by name that are worked out when the run has come to its end."""
 
 
 class Layout(NamedTuple):
@@ -69,6 +72,10 @@ class Record(Protocol):
     def steps(self) -> int:
         """T: how many steps were taken."""
 
+    @property
+    def desired(self) -> NDArray[np.float64] | None:
+        """The desired configuration (N, 2), if it is kept."""
+
     def read(self, name: str, start: int, stop: int) -> NDArray[Any]:
         """Entries ``start`` to ``stop`` of an array."""
 
@@ -79,8 +86,8 @@ class GrowingRecord(Record, Protocol):
     def add(self, step: Step) -> None:
         """Keep a step."""
 
-    def close(self, finished: bool) -> None:
-        """Keep what is left; ``finished`` says that the run has come to its end."""
+    def close(self, labels: Labels | None) -> None:
+        """Keep what is left; ``labels`` are for a run that has come to its end, see ``tables``."""
 
 
 def entries(names: Iterable[str], taken: list[Transition], end: State, ended: bool = True) -> dict[str, NDArray[Any]]:
@@ -113,7 +120,12 @@ class MemoryRecord:
         self._taken.append(step.transition)
         self._end = step.state
 
-    def close(self, finished: bool) -> None:
+    @property
+    def desired(self) -> None:
+        """It is not kept."""
+        return None
+
+    def close(self, labels: Labels | None) -> None:
         """There is nothing left to do."""
 
     def read(self, name: str, start: int, stop: int) -> NDArray[Any]:

@@ -6,7 +6,7 @@ from functools import cached_property
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,12 @@ from tricover.simulation.mission import Epoch, Mission, epoch_at
 from tricover.simulation.record import ARRAYS, Record
 from tricover.simulation.scenario import Scenario
 from tricover.simulation.stored import StoreReader
+from tricover.simulation.tables import dataset_of, frame_of
 from tricover.targets import Targets
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
 
 __all__ = ["Run"]
 
@@ -151,6 +156,14 @@ class Run:
         """How often an agent landed outside its reach set."""
         return sum(int((miss > 0).sum()) for _, miss in self.blocks("miss"))
 
+    def to_xarray(self) -> "xarray.Dataset":
+        """The run as a Dataset with coordinates and units; see ``tables``. Needs xarray (extra ``notebook``)."""
+        return dataset_of(self)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """The run as a table, a row for each step and agent; see ``tables``. Needs pandas (extra ``notebook``)."""
+        return frame_of(self)
+
     @property
     def epochs(self) -> tuple[Epoch, ...]:
         """The epochs of the run that had begun by its last step: networks, and what agents were told."""
@@ -187,8 +200,11 @@ class Run:
         """p_i (N, 2): where the team should settle, in the run's own mode; agents that were lost where they last were.
 
         Goal points for the motion ``reach``, centres of goal cells for ``walk`` (Algorithm 2, for the last network,
-        anchors' places and targets).
+        anchors' places and targets). The store of a finished run keeps them.
         """
+        kept = self.record.desired
+        if kept is not None:
+            return kept
         control = self.scenario.control
         resolution = control.resolution if control.motion == "walk" else None
         found = desired_configuration(self.network, self.targets, self.anchors, control.goal, resolution)

@@ -45,10 +45,11 @@ from tricover.formats.writing import make_folder, sync, sync_folder
 from tricover.simulation.checksums import checksum, extended, packed, seal_of
 from tricover.simulation.lock import Lock
 from tricover.simulation.mission import Epoch, Mission
-from tricover.simulation.record import ARRAYS, Layout, entries
+from tricover.simulation.record import ARRAYS, Labels, Layout, entries
 from tricover.simulation.state import State
 from tricover.simulation.step import Step, Transition
 from tricover.simulation.stored import FORMAT, StoreReader, check_is_store
+from tricover.simulation.tables import LABELS
 
 __all__ = ["Store", "open_store"]
 
@@ -86,13 +87,13 @@ class Store(StoreReader):
             self._writing = self._writer.submit(self._write, len(self._waiting))
             self._written = time.monotonic()
 
-    def close(self, finished: bool) -> None:
+    def close(self, labels: Labels | None) -> None:
         """Write what is left; at the end of the run cut the arrays, and leave nothing that tells how it was written."""
         self._wait()
         with self._errors_named():
             self._write(len(self._waiting))
-            if finished:
-                self._finish()
+            if labels is not None:
+                self._finish(labels())
         self._give_up()
 
     def _wait(self) -> None:
@@ -121,18 +122,27 @@ class Store(StoreReader):
         self._mark(marker, sums)
         del self._waiting[:count]
 
-    def _finish(self) -> None:
-        """Cut the arrays, make both slots alike, and write everything through to the disk."""
+    def _finish(self, labels: dict[str, NDArray[Any]]) -> None:
+        """Cut the arrays, label them, make both slots alike, and write everything through to the disk."""
+        known, sums = self._document["consolidated_metadata"]["metadata"], dict(self._sums)
         for name in ARRAYS:
             array, length = self.group[name], self._entries(name)
             array.resize((length, *array.shape[1:]))
-            self._document["consolidated_metadata"]["metadata"][name]["shape"][0] = length
+            known[name]["shape"][0] = length
+        for name, values in labels.items():
+            layout = LABELS[name]
+            _new_array(self.group, name, layout, values.shape, values.shape)[...] = values
+            known[name] = json.loads((self.path / name / "zarr.json").read_text())
+        if "desired" in labels:
+            sums["desired"] = [checksum(labels["desired"])]
         slot = self.marker["slot"]
         for name in self._sums:
             if name.startswith("resume/"):
                 self.group[name][1 - slot] = self._whole(name)
         sync(self.path)
-        self._mark({**self.marker, "slot": 0, "finished": True}, self._sums)
+        self._document["attributes"]["coordinates"] = " ".join(sorted(LABELS.keys() - {"desired"}))
+        self._mark({**self.marker, "slot": 0, "finished": True}, sums)
+        super().__init__(self.path)  # as it is now
         sync(self.path / "zarr.json")
         sync_folder(self.path)
 
@@ -313,11 +323,12 @@ def _new_array(group: Any, name: str, layout: Layout, shape: tuple[int, ...], ch
         name,
         shape=shape,
         chunks=tuple(max(1, size) for size in chunks),
-        dtype=layout.dtype,
-        fill_value=0,
+        dtype=str if layout.dtype == "str" else layout.dtype,
+        fill_value="" if layout.dtype == "str" else 0,
         compressors=compressors,
         dimension_names=layout.dimensions,
         attributes={"units": layout.unit} if layout.unit else {},
+        overwrite=True,  # a process that was killed may have begun with it
     )
 
 
@@ -339,8 +350,12 @@ def _split(value: Any, long: dict[str, NDArray[Any]], name: str = "") -> Any:
 
 
 def _layout_of(name: str, values: NDArray[Any]) -> Layout:
-    """The layout of an array of the scenario."""
-    return Layout(tuple(f"{name}_{axis}" for axis in range(values.ndim)), str(values.dtype))
+    """The layout of an array of the scenario. Its dimensions are named by what they count."""
+    whose = {"formation": "agent", "targets": "target", "anchors": "anchor"}.get(name.split("_")[0], name)
+    known = {"paths": (f"{whose}_step", whose, "xy"), "active": (whose, "from_to"), "ids": ("byte",)}
+    dimensions = known.get(name.split("_")[-1], (whose, "xy"))[: values.ndim]
+    more = tuple(f"{name}_{axis}" for axis in range(len(dimensions), values.ndim))
+    return Layout((*dimensions, *more), str(values.dtype))
 
 
 def _packed(sums: dict[str, list[int]]) -> dict[str, str]:

@@ -64,6 +64,11 @@ class StoreReader:
             raise self._damaged()
         return values[start - first : stop - first]
 
+    @property
+    def desired(self) -> NDArray[np.float64] | None:
+        """The desired configuration (N, 2) of a finished run."""
+        return self._whole("desired") if "desired" in self._sums else None
+
     def scenario(self) -> Scenario:
         """The scenario, with its long arrays."""
         return Scenario(**self._joined(self._document["attributes"]["scenario"]))
