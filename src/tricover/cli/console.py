@@ -7,18 +7,15 @@ else. ``--quiet`` leaves only errors (and the document).
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-
-from tricover.errors import FileFormatError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-__all__ = ["AsJson", "Quiet", "check_place", "load_kernels", "new_table", "note", "progress_bar", "show"]
+__all__ = ["AsJson", "Quiet", "load_kernels", "new_table", "note", "progress_bar", "show"]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
@@ -35,12 +32,6 @@ def load_kernels(quiet: bool) -> None:
 
     if not quiet:
         on_compilation(lambda: note("Compiling kernels: only this once, they are kept for the next time …"))
-
-
-def check_place(path: Path) -> None:
-    """Complain now, and not after long work, about a file in a folder that is not there."""
-    if not path.absolute().parent.is_dir():
-        raise FileFormatError(f"cannot write {path}: there is no folder {path.parent}")
 
 
 @contextmanager

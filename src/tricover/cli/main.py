@@ -18,6 +18,7 @@ from tricover.cli.compare import compare
 from tricover.cli.export import export
 from tricover.cli.init import init
 from tricover.cli.network import network
+from tricover.cli.places import guarded
 from tricover.cli.plan import plan
 from tricover.cli.plot import plot
 from tricover.cli.report import report
@@ -59,7 +60,7 @@ def _root(
 
 
 for _command in (animate, aoc, certify, compare, export, init, network, plan, plot, report, reproduce, run):
-    app.command()(_command)
+    app.command()(guarded(_command))
 
 
 def command() -> NoReturn:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tricover.cli.console import AsJson, Quiet, load_kernels, new_table, note, show
+from tricover.cli.places import Output
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -20,7 +21,9 @@ __all__ = ["reproduce"]
 
 def reproduce(
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="A folder for the report, claims, figures, scenarios and runs.")
+        Path,
+        typer.Option("--output", "-o", help="A folder for the report, claims, figures, scenarios and runs."),
+        Output("folder", shared=True),
     ] = Path("out/paper"),
     as_json: AsJson = False,
     quiet: Quiet = False,
