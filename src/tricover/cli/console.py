@@ -6,10 +6,12 @@ else. ``--quiet`` leaves only errors (and the document).
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from tricover.errors import plain
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -22,8 +24,9 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")
 
 
 def note(text: str) -> None:
-    """A remark beside the result, on stderr."""
-    sys.stderr.write(f"{text}\n")
+    """A remark beside the result, one line on stderr. That nobody can read it is no reason to stop."""
+    with suppress(OSError):
+        sys.stderr.write(f"{plain(text)}\n")
 
 
 def load_kernels(quiet: bool) -> None:
@@ -50,10 +53,15 @@ def progress_bar(what: str, wanted: bool) -> Iterator[Callable[[int, int], None]
 
 
 def show(*results: "RenderableType") -> None:
-    """Results for people, on stdout."""
+    """Results for people, on stdout. Names are shown as they are: no markup in them, no control characters."""
     from rich.console import Console
+    from rich.text import Text
 
-    console = Console(highlight=False, emoji=False)
+    class Plain(Console):
+        def render_str(self, text: str, **looks: Any) -> Text:  # every string, also in tables and their titles
+            return super().render_str(plain(text, keep="\n"), **looks)
+
+    console = Plain(highlight=False, emoji=False, markup=False)
     for result in results:
         console.print(result)
 
