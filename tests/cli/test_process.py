@@ -113,7 +113,8 @@ def test_what_fails_below_is_one_line_without_warnings_before_it(failure, team):
 
 
 def test_warnings_are_there_for_those_who_ask(team):
-    code = f"import warnings, tricover.network\ndef fail(*args):\n    warnings.warn('overflow')\ntricover.network.build_network = fail\n{CALL}"
+    warn = "import warnings, tricover.network\ntricover.network.build_network = lambda *args: warnings.warn('overflow')"
+    code = f"{warn}\n{CALL}"
     command = [sys.executable, "-W", "default", "-c", code, "network", str(team)]
     assert "overflow" in subprocess.run(command, capture_output=True, text=True, check=False).stderr
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_type_hints
 
 from tricover.errors import FileFormatError, TricoverError
-from tricover.formats.writing import real_place
 
 __all__ = ["Output", "check_output", "guarded"]
 
@@ -53,6 +52,8 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
 def check_output(path: Path, inputs: Iterable[Path], how: Output) -> None:
     """Complain now, and not after long work, about a place that cannot be written, or that is read."""
+    from tricover.formats.writing import real_place
+
     place = real_place(path)
     if any(_same(path, stream) for stream in _STREAMS):
         raise FileFormatError(f"cannot write {path}: what this command prints goes there already")
@@ -108,6 +109,6 @@ def _same(one: Path, other: Path | int) -> bool:
 
 def _alike(one: Path, other: Path) -> bool:
     """Whether both are one file, or would be on some system: there names may differ in case or accents alone."""
-    first, second = real_place(one), real_place(other)
+    first, second = (Path(os.path.realpath(path)) for path in (one, other))
     names = [unicodedata.normalize("NFC", place.name).casefold() for place in (first, second)]
     return _same(first, second) or (names[0] == names[1] and _same(first.parent, second.parent))

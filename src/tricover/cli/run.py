@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -45,7 +46,8 @@ def run(
         _show(facts)
     if result.interrupted:
         if not quiet:
-            note("Interrupted." + (f" Go on with: tricover run {scenario} -o {output} --resume" if output else ""))
+            again = f" Go on with: tricover run {quote(str(scenario))} -o {quote(str(output))} --resume"
+            note("Interrupted." + (again if output else ""))
         raise typer.Exit(130)
     raise typer.Exit(0 if result.converged else 1)
 
