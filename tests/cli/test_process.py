@@ -112,6 +112,17 @@ def test_what_fails_below_is_one_line_without_warnings_before_it(failure, team):
     assert [line[:9] for line in done.stderr.splitlines()] == ["tricover:"]
 
 
+def test_what_a_stream_cannot_encode_leaves_a_document_whole(tmp_path):
+    (tmp_path / "mine.toml").write_text(
+        'name = "é²η🚁"\n[formation]\ngenerator = "square"\nagents = 9\nsize = 4\n[targets]\npositions = [[1, 1]]\n'
+    )
+    for words in (["run", "mine.toml", "-q"], ["certify", "mine.toml"]):
+        settings = {"env": {**os.environ, "PYTHONIOENCODING": "latin-1"}, "encoding": "latin-1", "cwd": tmp_path}
+        command = [sys.executable, "-c", CALL, *words, "--json"]
+        done = subprocess.run(command, capture_output=True, check=False, **settings)
+        assert "é²η🚁" in str(json.loads(done.stdout))
+
+
 def test_warnings_are_there_for_those_who_ask(team):
     warn = "import warnings, tricover.network\ntricover.network.build_network = lambda *args: warnings.warn('overflow')"
     code = f"{warn}\n{CALL}"

@@ -66,6 +66,8 @@ def check_output(path: Path, inputs: Iterable[Path], how: Output) -> None:
             raise FileFormatError(f"{source}, which is read here, is inside {path}: choose another place to write to")
     if how.what == "file" and place.is_dir():
         raise FileFormatError(f"cannot write {path}: it is a folder")
+    if not how.shared and place.is_dir() and (place == place.parent or _same(place, Path())):
+        raise FileFormatError(f"cannot write to the folder {path}: name a new one inside it")
     if how.what == "folder" and place.is_file():
         raise FileFormatError(f"cannot write to the folder {path}: it is a file")
     if how.what != "folder" and not place.parent.is_dir():
