@@ -134,7 +134,9 @@ def test_no_output_is_put_into_a_run(name, output, source, inside, folder, compl
     before, read = contents(folder), folder / "run.zarr"
     written = read / inside
     said = complaint(*arguments(name, output, source, read, written))
-    assert said.startswith(f"{written} is {f'inside {read}' if inside else read}, which is read here")
+    assert said.startswith(
+        f"{read / inside} is inside {read}, which is read here" if inside else f"{read} is read here"
+    )
     assert contents(folder) == before
 
 
