@@ -8,7 +8,8 @@ from typing import Annotated, get_args, get_origin
 import pytest
 
 from tricover.cli import main as commands
-from tricover.cli.places import Output
+from tricover.cli.places import Output, check_output
+from tricover.errors import FileFormatError
 
 COMMANDS = {info.callback.__name__: info.callback for info in commands.app.registered_commands}
 SPELLINGS = ["as it is", "dots", "absolute", "symbolic link", "hard link", "linked folder"]
@@ -146,6 +147,18 @@ def test_a_folder_with_an_input_in_it_is_no_place_for_a_run(folder, complaint):
         said = complaint(*words, folder / "mine.toml", "-o", "place")
         assert said.startswith(f"{folder / 'mine.toml'}, which is read here, is inside place")
         assert contents(folder) == before
+
+
+def test_figures_may_stand_beside_the_run(folder):
+    check_output(folder, [folder / "run.zarr"], Output("folder", shared=True))
+    with pytest.raises(FileFormatError, match="is inside place"):
+        check_output(folder, [folder / "run.zarr"], Output("folder"))
+
+
+def test_a_name_may_be_used_in_two_folders(folder):
+    both = {"output": folder / "a", "plot": Path("a")}
+    with pytest.raises(FileFormatError, match="unknown ending"):  # the next complaint: the places are fine
+        COMMANDS["network"](file=folder / "team.csv", **both)
 
 
 @pytest.mark.parametrize(("one", "other"), [("a.png", "./a.png"), ("a.png", "A.png"), ("é.png", "e\u0301.png")])
