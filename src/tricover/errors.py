@@ -24,6 +24,7 @@ __all__ = [
     "advice",
     "agents",
     "listed",
+    "plain",
 ]
 
 
@@ -94,3 +95,22 @@ def agents(indices: Iterable[object]) -> str:
     """
     names = list(indices)
     return f"agent{'s' if len(names) > 1 else ''} {listed(names)}"
+
+
+def plain(text: str, keep: str = "") -> str:
+    """Text without what a terminal or a figure would obey: control characters and the like become visible.
+
+    >>> plain("a\\x1b[31m\\u202eb\\n")
+    'a\\\\x1b[31m\\\\u202eb\\\\n'
+    """
+    if text.isprintable():
+        return text
+    from unicodedata import category  # here: most texts are printable
+
+    return "".join(
+        sign if sign.isprintable() or sign in keep or category(sign) == "Zs" else _spelt_out(sign) for sign in text
+    )
+
+
+def _spelt_out(sign: str) -> str:
+    return sign.encode("unicode_escape").decode()

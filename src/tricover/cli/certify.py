@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from tricover.cli.console import AsJson, Quiet, load_kernels, note, show
+from tricover.cli.places import Output, check_output
 from tricover.errors import FileFormatError, InputError
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def certify(
     ] = None,
     eta: Annotated[float | None, typer.Option(help="η of condition C2; the smallest T is found for it.")] = None,
     window: Annotated[int | None, typer.Option(help="T of condition C2; the best η is found for it.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Write a figure: .png, .svg or .pdf.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Write a figure: .png, .svg or .pdf."), Output()] = None,
     figure: Annotated[
         Literal["contraction", "settling", "transition", "tube"], typer.Option(help="Which figure.")
     ] = "contraction",
@@ -63,6 +64,7 @@ def certify(
         from tricover.plot.style import check_ending
 
         check_ending(plot)
+        check_output(plot, [Path(_start_and_file(text)[1]) for text in network or ()], Output())
     load_kernels(quiet)
     from tricover.certificates import certify as find
 
@@ -98,13 +100,17 @@ def _network(text: str) -> "tuple[int, Network]":
     from tricover.formats import read_whole
     from tricover.network import Network
 
-    step, colon, path = text.partition(":")
-    start, file = (int(step), path) if colon and step.isdecimal() else (0, text)
+    start, file = _start_and_file(text)
     data = read_whole(file)
     try:
         return start, Network.from_json(data.decode())
     except ValueError as error:
         raise FileFormatError(f"{file}: {error}") from None
+
+
+def _start_and_file(text: str) -> tuple[int, str]:
+    step, colon, path = text.partition(":")
+    return (int(step), path) if colon and step.isdecimal() else (0, text)
 
 
 def _draw(certificate: "Certificate", source: "Log | Scenario", figure: str, agent: int, path: Path) -> None:

@@ -4,11 +4,14 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tricover.cli.console import AsJson, Quiet, load_kernels, new_table, note, show
+from tricover.cli.places import Output
+from tricover.errors import plain
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -20,7 +23,9 @@ __all__ = ["reproduce"]
 
 def reproduce(
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="A folder for the report, claims, figures, scenarios and runs.")
+        Path,
+        typer.Option("--output", "-o", help="A folder for the report, claims, figures, scenarios and runs."),
+        Output("folder", shared=True),
     ] = Path("out/paper"),
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -43,13 +48,13 @@ def reproduce(
         result = make(output, None if quiet else lambda stage: note(f"{stage.index}/{stage.count} {stage.text} …"))
     except KeyboardInterrupt:
         if not quiet:
-            note(f"Interrupted. Go on with: tricover reproduce -o {output}")
+            note(f"Interrupted. Go on with: tricover reproduce -o {quote(str(output))}")
         raise typer.Exit(130) from None
     if as_json:
-        typer.echo(json.dumps(_document(result), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(_document(result), indent=2))
     elif not quiet:
         show(*tables(result.claims), summary(result.claims))
-        typer.echo(f"Report: {result.report}")
+        typer.echo(plain(f"Report: {result.report}"))
     raise typer.Exit(0 if result.holds else 1)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tricover.errors import FileFormatError
 
-__all__ = ["draft_of", "make_folder", "read_whole", "sync", "sync_file", "sync_folder", "write_whole"]
+__all__ = ["draft_of", "make_folder", "read_whole", "real_place", "sync", "sync_file", "sync_folder", "write_whole"]
 
 
 @contextmanager
@@ -24,7 +24,7 @@ def draft_of(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     A file that is there is replaced, through a link too; a folder only if it is empty. A device is no place for a file.
     """
-    target = _real(path)
+    target = real_place(path)
     draft = target.parent / f".tricover-{secrets.token_hex(8)}.part"  # not longer than a name may be, as the target's
     try:
         try:
@@ -42,8 +42,12 @@ def draft_of(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 def write_whole(path: str | os.PathLike[str], data: bytes | str) -> None:
     """Write ``data`` to ``path``; a reader, or a crash, sees the old file or the new one, never a part."""
+    try:
+        content = data.encode() if isinstance(data, str) else data
+    except UnicodeEncodeError as error:
+        raise FileFormatError(f"cannot write {path}: {data[error.start]!r} in its text is no character") from error
     with draft_of(path) as draft, draft.open("xb") as file:
-        file.write(data.encode() if isinstance(data, str) else data)
+        file.write(content)
 
 
 def sync_file(path: str | os.PathLike[str]) -> None:
@@ -82,7 +86,7 @@ def sync(path: Path) -> None:
         (sync_folder if each.is_dir() else sync_file)(each)
 
 
-def _real(path: str | os.PathLike[str]) -> Path:
+def real_place(path: str | os.PathLike[str]) -> Path:
     """The place that a path means, links followed: else a link, or even a device, would be replaced by a file."""
     try:
         target = Path(os.path.realpath(path))
