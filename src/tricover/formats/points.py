@@ -1,24 +1,35 @@
 """``Points``: what a point file holds, whatever its format."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tricover.errors import InputError, listed
+from tricover.errors import InputError, listed, shown
 from tricover.formats.projection import Projection
 
-__all__ = ["Points", "checked_ids", "checked_positions", "checked_weights", "own_floats"]
+__all__ = ["LARGEST", "Points", "checked_ids", "checked_positions", "checked_weights", "own_floats"]
 
 Floats = NDArray[np.float64]
+
+LARGEST = 1e150
+"""Metres that no coordinate of a team or a target may exceed: products of two must stay finite."""
+
+_UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def own_floats(values: ArrayLike) -> Floats:
     """Numbers as an array that nobody changes behind one's back: a copy, unless they are read-only already."""
     if type(values) is np.ndarray and values.dtype == np.float64:
         return values if values.flags.owndata and not values.flags.writeable else values.copy()
-    return np.array(values, dtype=np.float64)
+    if np.iscomplexobj(values):
+        raise TypeError("complex numbers are no coordinates")
+    try:
+        return np.array(values, dtype=np.float64)
+    except OverflowError:
+        raise ValueError("a whole number is too large") from None
 
 
 def _floats(values: ArrayLike, what: str) -> Floats:
@@ -55,15 +66,29 @@ def checked_weights(values: ArrayLike | None, count: int) -> Floats | None:
         raise InputError(f"point {listed(culprits)} has a weight that is negative, NaN or infinite")
     if not weights.any():
         raise InputError("all weights are zero: at least one must be positive")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(weights.sum()):
+            raise InputError("the weights are too large to be added up: give smaller ones, only their ratios matter")
     weights.setflags(write=False)
     return weights
 
 
 def checked_ids(values: Sequence[str] | None, count: int) -> tuple[str, ...] | None:
-    """One name for each of ``count`` points, as text."""
-    if values is not None and len(values) != count:
+    """One name for each of ``count`` points, as text that can be written to any file."""
+    if values is None:
+        return None
+    if not isinstance(values, Sequence | np.ndarray):
+        raise InputError(f"ids must be a list with a name for each point, not {shown(values)}")
+    if len(values) != count:
         raise InputError(f"{count} points need as many ids, not {len(values)}")
-    return None if values is None else tuple(map(str, values))
+    return tuple(_name(value, index) for index, value in enumerate(values))
+
+
+def _name(value: object, index: int) -> str:
+    """A name as text; NPY files cannot keep a null character, and no file half a pair of surrogates."""
+    if not isinstance(value, str | int | float | np.generic) or _UNWRITABLE.search(name := str(value)):
+        raise InputError(f"point {index} has the id {shown(value)}: give text or a number, without null characters")
+    return name
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -86,6 +111,8 @@ class Points:
         projection: Projection | None = None,
     ) -> None:
         checked = checked_positions(positions)
+        if projection is not None:
+            projection.check(checked)
         values = {
             "positions": checked,
             "weights": checked_weights(weights, len(checked)),

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tricover.errors import FormationError, InputError, listed
+from tricover.errors import FormationError, InputError, listed, shown
 from tricover.network._kernels import cut, nearest
 from tricover.network.mentees import fermat
 
@@ -33,7 +33,7 @@ def as_choice(core: int | ArrayLike | None, count: int, n: int) -> Choice:
         return int(given)
     if given.shape == (n,) and given.dtype.kind in "iuf" and np.isfinite(given).all():
         return tuple(float(x) for x in given)
-    raise InputError(f"core must be None, an agent's index or a point with {n} finite coordinates, not {core!r}")
+    raise InputError(f"core must be None, an agent's index or a point with {n} finite coordinates, not {shown(core)}")
 
 
 def choose_core(points: Floats, boundary: Indices, alive: NDArray[np.bool_], choice: Choice) -> int:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tricover.errors import FormationError, InputError, agents, listed
+from tricover.errors import FormationError, InputError, agents, listed, shown
 from tricover.formats.points import own_floats
 
 __all__ = ["agent_indices", "as_roster", "scaled"]
@@ -67,7 +67,7 @@ def agent_indices(indices: ArrayLike, count: int) -> NDArray[np.int64]:
     """Agent indices as a sorted array without repeats; one that is not on the roster is an error."""
     given = np.atleast_1d(np.asarray(indices))
     if given.size and (given.ndim != 1 or given.dtype.kind not in "iu"):
-        raise InputError(f"agents must be a list of whole numbers, not {indices!r}")
+        raise InputError(f"agents must be a list of whole numbers, not {shown(indices)}")
     unknown = given[(given < 0) | (given >= count)]
     if unknown.size:
         raise InputError(f"there is no agent {listed(unknown)}: agents are numbered 0 to {count - 1}")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tricover.errors import FileFormatError, InputError
 from tricover.formats import Projection, read_points
+from tricover.formats.points import LARGEST
 from tricover.simulation import generators
 from tricover.simulation.sections import Motion, TargetSettings
 from tricover.targets import Targets
@@ -89,7 +90,7 @@ def targets_of(scenario: "Scenario") -> Targets:
         active=section.active,
         ids=found.ids,
         projection=found.projection or plane,
-        motion=found.motion if section.motion is None else _motion(section.motion, found.points),
+        motion=found.motion if section.motion is None else _motion(section.motion, found.points, scenario.steps),
     )
 
 
@@ -119,12 +120,19 @@ def _planar(positions: Floats, path: Path) -> Floats:
     return positions
 
 
-def _motion(motion: Motion | Drift | Function, start: Floats) -> Track | Steady | Drift | Function:
-    """A motion section as a motion of targets that start at (D, 2)."""
+def _motion(motion: Motion | Drift | Function, start: Floats, steps: int) -> Track | Steady | Drift | Function:
+    """A motion section as a motion of targets that start at (D, 2), in a run of so many steps at most."""
     if not isinstance(motion, Motion):
         return motion
     if motion.paths is None:
-        return Steady(start, np.asarray(motion.velocity), motion.until)
+        return _steady(start, np.asarray(motion.velocity), motion.until, steps)
     if motion.paths.shape[1] != len(start):
         raise InputError(f"targets.motion.paths: {len(start)} targets need as many paths, not {motion.paths.shape[1]}")
     return Track(motion.paths)
+
+
+def _steady(start: Floats, velocity: Floats, until: int | None, steps: int) -> Steady:
+    motion = Steady(start, velocity, until)
+    if not np.abs(motion.at(steps)).max() <= LARGEST:
+        raise InputError(f"targets.motion.velocity carries targets beyond {LARGEST:g} m within {steps} steps")
+    return motion

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from tricover.errors import FileFormatError, InputError, listed
 from tricover.formats import Points, Projection, read_points, write_points, write_whole
 from tricover.formats.binary import npy_array
-from tricover.formats.points import checked_ids, checked_positions, checked_weights
+from tricover.formats.points import LARGEST, checked_ids, checked_positions, checked_weights
 from tricover.formats.writing import read_whole
 from tricover.targets.density import local_density
 from tricover.targets.index import Index, Masses, build_index, count_and_sum, list_members
@@ -24,7 +24,9 @@ __all__ = ["Targets", "as_targets"]
 
 Floats = NDArray[np.float64]
 
-_LARGEST = 1e150  # products of two coordinates must stay finite
+_HEAVIEST = (
+    1e100  # of all targets together, and one over it the lightest: with these, no sum or product loses its digits
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -64,9 +66,11 @@ class Targets:
             motion = Track.checked(points)
             points = motion.at(0)
         start = checked_positions(points, dimensions=(2,))
-        if np.abs(start).max() > _LARGEST:
-            raise InputError(f"target coordinates must not exceed {_LARGEST:g}")
-        weights, active = checked_weights(weights, len(start)), _checked_active(active, len(start))
+        if np.abs(start).max() > LARGEST:
+            raise InputError(f"target coordinates must not exceed {LARGEST:g}")
+        if projection is not None:
+            projection.check(start)
+        weights, active = _checked_weights(weights, len(start)), _checked_active(active, len(start))
         self._put(start, weights, active, checked_ids(ids, len(start)), projection, motion)
 
     def _put(self, *values: object) -> None:
@@ -250,6 +254,18 @@ def as_targets(targets: "Targets | ArrayLike") -> Targets:
     return targets if isinstance(targets, Targets) else Targets(targets)
 
 
+def _checked_weights(given: ArrayLike | None, count: int) -> Floats | None:
+    weights = checked_weights(given, count)
+    if weights is not None:
+        culprits = np.flatnonzero((weights > 0) & (weights < 1 / _HEAVIEST))
+        if culprits.size or weights.sum() > _HEAVIEST:
+            what = f"target {listed(culprits)} weighs too little" if culprits.size else "the targets weigh too much"
+            raise InputError(
+                f"{what}: weights must be 0 or from {1 / _HEAVIEST:g} on, and add up to {_HEAVIEST:g} at most"
+            )
+    return weights
+
+
 def _checked_active(active: ArrayLike | None, count: int) -> NDArray[np.int64] | None:
     if active is None:
         return None
@@ -268,7 +284,7 @@ def _checked_triangles(triangles: ArrayLike) -> tuple[Floats, tuple[int, ...]]:
     if corners.ndim < 2 or corners.shape[-2:] != (3, 2):
         raise InputError(f"triangles must have shape (…, 3, 2), not {corners.shape}")
     flat = np.ascontiguousarray(corners.reshape(-1, 3, 2))
-    if flat.size and not (flat.min() >= -_LARGEST and flat.max() <= _LARGEST):
-        culprits = np.flatnonzero(~(np.abs(flat) <= _LARGEST).all(axis=(1, 2)))
-        raise InputError(f"triangle {listed(culprits)} has a corner that is NaN, infinite or beyond {_LARGEST:g}")
+    if flat.size and not (flat.min() >= -LARGEST and flat.max() <= LARGEST):
+        culprits = np.flatnonzero(~(np.abs(flat) <= LARGEST).all(axis=(1, 2)))
+        raise InputError(f"triangle {listed(culprits)} has a corner that is NaN, infinite or beyond {LARGEST:g}")
     return flat, corners.shape[:-2]
