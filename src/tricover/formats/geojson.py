@@ -120,9 +120,8 @@ def _check_reference(document: Mapping[str, Any], path: object) -> None:
     for key in ("properties", "name"):
         named = named.get(key, "CRS84") if isinstance(named, dict) else named
     if not isinstance(named, str) or not named.endswith(("CRS84", "4326")):
-        raise FileFormatError(
-            f"{path} uses the coordinate system {shown(named)}: only WGS84 longitude and latitude are read"
-        )
+        named = named if isinstance(named, str) else shown(named)
+        raise FileFormatError(f"{path} uses the coordinate system {named}: only WGS84 longitude and latitude are read")
 
 
 def from_geojson(

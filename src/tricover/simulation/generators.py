@@ -59,7 +59,7 @@ def polygon(count: int, corners: Floats, rng: np.random.Generator) -> Floats:
     if not share > _LEAST:
         raise InputError("the targets' polygon has no area: give at least three corners that are not on one line")
     if share < _ROOMY:
-        return _from_trapezoids(count, unit, rng) * (high - low) + low
+        return np.asarray(low + (high - low) * _from_trapezoids(count, unit, rng))
     return _from_box(count, corners, rng)
 
 

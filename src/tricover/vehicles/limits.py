@@ -13,7 +13,7 @@ __all__ = ["finite_number", "require_at_least_zero", "require_positive", "requir
 def finite_number(value: object) -> bool:
     """Whether a setting is a plain finite number."""
     is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    return is_number and bool(abs(value) <= sys.float_info.max)  # type: ignore[operator, arg-type]
+    return is_number and bool(abs(value) <= sys.float_info.max)  # type: ignore[arg-type]
 
 
 def require_positive(kind: str, unit: str, **settings: object) -> None:
