@@ -24,9 +24,7 @@ __all__ = ["Targets", "as_targets"]
 
 Floats = NDArray[np.float64]
 
-_HEAVIEST = (
-    1e100  # of all targets together, and one over it the lightest: with these, no sum or product loses its digits
-)
+_HEAVIEST = 1e100  # of all targets together; the lightest weighs one over it: so sums of products keep their digits
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
