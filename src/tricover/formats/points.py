@@ -9,9 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from tricover.errors import InputError, listed
 from tricover.formats.projection import Projection
 
-__all__ = ["Points", "checked_ids", "checked_positions", "checked_weights", "own_floats"]
+__all__ = ["LARGEST", "Points", "checked_ids", "checked_positions", "checked_weights", "own_floats"]
 
 Floats = NDArray[np.float64]
+
+#: No coordinate may be larger, in metres: a weight of as much times a squared distance is still finite.
+LARGEST = 1e100
 
 
 def own_floats(values: ArrayLike) -> Floats:
@@ -29,7 +32,7 @@ def _floats(values: ArrayLike, what: str) -> Floats:
 
 
 def checked_positions(values: ArrayLike, dimensions: tuple[int, ...] = (2, 3)) -> Floats:
-    """Positions (N, n) of one's own, read-only, with n in ``dimensions``, at least one, all finite."""
+    """Positions (N, n) of one's own, read-only, with n in ``dimensions``, at least one, none beyond ``LARGEST``."""
     positions = _floats(values, "positions")
     if positions.ndim != 2 or positions.shape[1] not in dimensions:
         shapes = " or ".join(f"(N, {n})" for n in dimensions)
@@ -39,6 +42,9 @@ def checked_positions(values: ArrayLike, dimensions: tuple[int, ...] = (2, 3)) -
     culprits = np.flatnonzero(~np.isfinite(positions).all(axis=1))
     if culprits.size:
         raise InputError(f"point {listed(culprits)} has a coordinate that is NaN or infinite")
+    if not -LARGEST <= positions.min() <= positions.max() <= LARGEST:
+        culprits = np.flatnonzero((np.abs(positions) > LARGEST).any(axis=1))
+        raise InputError(f"point {listed(culprits)} has a coordinate beyond {LARGEST:g} metres")
     positions.setflags(write=False)
     return positions
 
