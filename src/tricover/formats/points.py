@@ -14,8 +14,8 @@ __all__ = ["LARGEST", "Points", "checked_ids", "checked_positions", "checked_wei
 
 Floats = NDArray[np.float64]
 
-LARGEST = 1e150
-"""Metres that no coordinate of a team or a target may exceed: products of two must stay finite."""
+#: No coordinate may be larger, in metres: a weight of as much times a squared distance is still finite.
+LARGEST = 1e100
 
 _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -40,7 +40,7 @@ def _floats(values: ArrayLike, what: str) -> Floats:
 
 
 def checked_positions(values: ArrayLike, dimensions: tuple[int, ...] = (2, 3)) -> Floats:
-    """Positions (N, n) of one's own, read-only, with n in ``dimensions``, at least one, all finite."""
+    """Positions (N, n) of one's own, read-only, with n in ``dimensions``, at least one, none beyond ``LARGEST``."""
     positions = _floats(values, "positions")
     if positions.ndim != 2 or positions.shape[1] not in dimensions:
         shapes = " or ".join(f"(N, {n})" for n in dimensions)
@@ -50,6 +50,9 @@ def checked_positions(values: ArrayLike, dimensions: tuple[int, ...] = (2, 3)) -
     culprits = np.flatnonzero(~np.isfinite(positions).all(axis=1))
     if culprits.size:
         raise InputError(f"point {listed(culprits)} has a coordinate that is NaN or infinite")
+    if not -LARGEST <= positions.min() <= positions.max() <= LARGEST:
+        culprits = np.flatnonzero((np.abs(positions) > LARGEST).any(axis=1))
+        raise InputError(f"point {listed(culprits)} has a coordinate beyond {LARGEST:g} metres")
     positions.setflags(write=False)
     return positions
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from tricover.errors import FileFormatError, InputError
 from tricover.formats import Projection, read_points
-from tricover.formats.points import LARGEST
 from tricover.simulation import generators
 from tricover.simulation.sections import Motion, TargetSettings
 from tricover.targets import Targets
@@ -125,14 +124,9 @@ def _motion(motion: Motion | Drift | Function, start: Floats, steps: int) -> Tra
     if not isinstance(motion, Motion):
         return motion
     if motion.paths is None:
-        return _steady(start, np.asarray(motion.velocity), motion.until, steps)
+        steady = Steady(start, np.asarray(motion.velocity), motion.until)
+        steady.at(steps)  # an error now, and not in the midst of a run, where they go too far
+        return steady
     if motion.paths.shape[1] != len(start):
         raise InputError(f"targets.motion.paths: {len(start)} targets need as many paths, not {motion.paths.shape[1]}")
     return Track(motion.paths)
-
-
-def _steady(start: Floats, velocity: Floats, until: int | None, steps: int) -> Steady:
-    motion = Steady(start, velocity, until)
-    if not np.abs(motion.at(steps)).max() <= LARGEST:
-        raise InputError(f"targets.motion.velocity carries targets beyond {LARGEST:g} m within {steps} steps")
-    return motion

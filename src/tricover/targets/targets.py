@@ -24,7 +24,10 @@ __all__ = ["Targets", "as_targets"]
 
 Floats = NDArray[np.float64]
 
-_HEAVIEST = 1e100  # of all targets together; the lightest weighs one over it: so sums of products keep their digits
+# Weights sum to no more than HEAVIEST, so that sums of weight times squared distance are finite. Smaller ones than
+# LIGHTEST lose digits where they are multiplied by a coordinate.
+HEAVIEST, LIGHTEST = 1e100, 1e-100
+_MOST = 1e300  # sums of any values
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -32,6 +35,7 @@ class Targets:
     """Points on the ground (D, 2), in metres, with weights (D,) where some count more than others.
 
     Points (T, D, 2) move: one row per step, and ``points`` is the first. ``drifting`` and ``along`` make other motions.
+    Coordinates are at most 1e100; a weight is 0 or at least 1e-100, and they sum to at most 1e100.
     ``active`` (D, 2) gives the first step at which each target is there and the first at which it is gone.
     Ask a moving or changing set for its still targets ``at`` a step before anything else.
 
@@ -64,12 +68,13 @@ class Targets:
             motion = Track.checked(points)
             points = motion.at(0)
         start = checked_positions(points, dimensions=(2,))
-        if np.abs(start).max() > LARGEST:
-            raise InputError(f"target coordinates must not exceed {LARGEST:g}")
         if projection is not None:
             projection.check(start)
-        weights, active = _checked_weights(weights, len(start)), _checked_active(active, len(start))
-        self._put(start, weights, active, checked_ids(ids, len(start)), projection, motion)
+        masses = checked_weights(weights, len(start))
+        if masses is not None:
+            _check_sizes(masses)
+        steps = _checked_active(active, len(start))
+        self._put(start, masses, steps, checked_ids(ids, len(start)), projection, motion)
 
     def _put(self, *values: object) -> None:
         names = ("points", "weights", "active", "ids", "projection", "motion")
@@ -160,11 +165,13 @@ class Targets:
         table = np.asarray(values, dtype=np.float64)
         if table.ndim not in (1, 2) or len(table) != len(self) or not np.isfinite(table).all():
             raise InputError(f"values must be finite, of shape ({len(self)},) or ({len(self)}, K), not {table.shape}")
+        if table.size and max(table.max(), -table.min()) > _MOST / len(self):
+            raise InputError(f"values must not exceed {_MOST:g} divided by the number of targets: their sums overflow")
         columns = np.atleast_2d(table.T)
         sums = np.empty((len(corners), len(columns)))
         for k, column in enumerate(columns):
             sums[:, k] = count_and_sum(self.index.masses(column), corners)[1][:, 2]
-        return sums.reshape(*shape, *table.shape[1:])
+        return sums.reshape((*shape, *table.shape[1:]))
 
     def members(self, triangles: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Which targets stand in each triangle (…, 3, 2), as offsets and indices of a sparse matrix.
@@ -252,16 +259,17 @@ def as_targets(targets: "Targets | ArrayLike") -> Targets:
     return targets if isinstance(targets, Targets) else Targets(targets)
 
 
-def _checked_weights(given: ArrayLike | None, count: int) -> Floats | None:
-    weights = checked_weights(given, count)
-    if weights is not None:
-        culprits = np.flatnonzero((weights > 0) & (weights < 1 / _HEAVIEST))
-        if culprits.size or weights.sum() > _HEAVIEST:
-            what = f"target {listed(culprits)} weighs too little" if culprits.size else "the targets weigh too much"
-            raise InputError(
-                f"{what}: weights must be 0 or from {1 / _HEAVIEST:g} on, and add up to {_HEAVIEST:g} at most"
-            )
-    return weights
+def _check_sizes(weights: Floats) -> None:
+    """Refuse weights whose sums could overflow or lose digits."""
+    light = np.flatnonzero((weights > 0) & (weights < LIGHTEST))
+    if light.size:
+        raise InputError(f"target {listed(light)} has a weight below {LIGHTEST:g}: give it 0, or scale all weights up")
+    if np.minimum(weights, 2 * HEAVIEST).sum() > HEAVIEST:
+        heavy = int(weights.argmax())
+        raise InputError(
+            f"weights sum to more than {HEAVIEST:g}, and target {heavy} alone has {weights[heavy]:g}: "
+            "scale them down, only their ratios count"
+        )
 
 
 def _checked_active(active: ArrayLike | None, count: int) -> NDArray[np.int64] | None:
