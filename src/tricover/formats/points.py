@@ -24,7 +24,7 @@ def own_floats(values: ArrayLike) -> Floats:
     """Numbers as an array that nobody changes behind one's back: a copy, unless they are read-only already."""
     if type(values) is np.ndarray and values.dtype == np.float64:
         return values if values.flags.owndata and not values.flags.writeable else values.copy()
-    if np.iscomplexobj(values):
+    if isinstance(values, np.ndarray | np.generic) and values.dtype.kind == "c":  # NumPy would drop a part, and warn
         raise TypeError("complex numbers are no coordinates")
     try:
         return np.array(values, dtype=np.float64)

@@ -1,0 +1,222 @@
+"""What is tried: every reader, and every command that takes a file. Each reads a file and uses what it got.
+
+A subject returns where the file was accepted and holds what it should, and raises a ``TricoverError`` where it was
+refused. Whatever else it raises is a failure.
+"""
+
+import contextlib
+import io
+import itertools
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+
+import tricover as tc
+from tests.fuzz.corpus import TARGETS
+from tricover.certificates import read_log
+from tricover.cli.main import main
+from tricover.errors import InputError
+from tricover.formats import Points, read_points, write_points
+from tricover.simulation.loop import steps
+from tricover.simulation.mission import Mission
+
+__all__ = ["SUBJECTS", "Subject"]
+
+DENSITY = 1e-5  # points per square metre: a few in each of the corpus' polygons
+TRIANGLE = [[-1e3, -1e3], [1e3, -1e3], [0, 1e3]]
+AGENTS, COUNT, STEPS, RESOLUTION, ROUNDS = 40, 60, 3, 8, 3  # scenarios that ask for more are cut to this before they run
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A reader: ``use`` takes a file with this ending; ``kind`` says which valid files are broken for it."""
+
+    name: str
+    kind: str
+    ending: str
+    use: Callable[[Path], None]
+
+
+def points(path: Path) -> None:
+    """A point file is read, written and read again."""
+    found = read_points(path, density=DENSITY)
+    check(found)
+    copy = path.with_name(f"copy{path.suffix if path.suffix not in ('.txt', '.tsv') else '.csv'}")
+    if copy.suffix == ".geojson" or found.projection is None or copy.suffix == ".json":
+        write_points(copy, found)
+        back = read_points(copy)
+        assert back.ids == found.ids
+        assert found.projection is not None or np.array_equal(back.positions, found.positions)
+        assert np.array_equal(back.weights, found.weights) if found.weights is not None else back.weights is None
+    targets = tc.Targets.from_file(path, density=DENSITY)
+    weight, sums = targets.at(0).in_triangles(TRIANGLE)
+    assert np.isfinite(weight)
+    assert np.isfinite(sums).all()
+
+
+def check(found: Points) -> None:
+    assert np.isfinite(found.positions).all()
+    assert len(found.positions) > 0
+    assert found.weights is None or (found.weights.shape == (len(found),) and np.isfinite(found.weights.sum()))
+    assert found.ids is None or (len(found.ids) == len(found) and all(isinstance(name, str) for name in found.ids))
+    if found.projection is not None:
+        assert np.isfinite(found.degrees).all()
+        assert (np.abs(found.degrees[:, :2]) <= [180, 90]).all()
+
+
+def scenario(path: Path) -> None:
+    """A scenario is read, saved and read again; a small one is resolved and run for a few steps."""
+    found = tc.Scenario.load(path)
+    copy = path.with_name("copy.toml")
+    found.save(copy)
+    assert tc.Scenario.load(copy) == found
+    run(Mission.of(small(found)))
+
+
+def run(mission: Mission) -> None:
+    for step in itertools.islice(steps(mission), ROUNDS + 1):
+        assert np.isfinite(step.positions).all()
+    assert np.isfinite(mission.ground.reference).all()
+    assert np.isfinite(mission.ground.targets.points).all()
+    if mission.projection is not None:
+        assert np.isfinite(mission.projection.to_degrees(mission.ground.reference)).all()
+
+
+def small(given: tc.Scenario) -> tc.Scenario:
+    """The scenario with fewer agents, targets, steps and cells where it asks for many."""
+    formation, targets = given.formation, given.targets
+    changes: dict[str, object] = {"steps": min(given.steps, STEPS)}
+    if formation.agents is not None and AGENTS < formation.agents < 10**6:
+        changes["formation"] = {"agents": AGENTS}
+    if targets.count is not None and COUNT < targets.count < 10**6:
+        changes["targets"] = {"count": COUNT}
+    if given.control.resolution > RESOLUTION:
+        changes["control"] = {"resolution": RESOLUTION}
+    return given.replace(**changes)
+
+
+def network(path: Path) -> None:
+    """A network file is read and written again, as JSON and as a graph; a plane one gives places to go to."""
+    found = tc.Network.from_json(read_text(path))
+    text = found.to_json()
+    assert tc.Network.from_json(text).to_json() == text
+    assert len(found.layers) == found.depth + 1
+    assert tc.Network.from_networkx(found.to_networkx()).to_json() == text
+    if found.reference.shape[1] == 2:
+        desired = tc.desired_configuration(found, TARGETS)
+        assert np.isfinite(desired[found.layer >= 0]).all()
+
+
+def read_text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode()
+    except UnicodeDecodeError as error:
+        raise InputError(str(error)) from None
+
+
+def mission(path: Path) -> None:
+    """A mission that came over the wire."""
+    run(Mission.from_json(read_text(path)))
+
+
+def log(path: Path) -> None:
+    """A log with its network is certified."""
+    certified = tc.certify(read_log(path, tc.Network.from_json((path.parent / "network.json").read_text())))
+    document(certified.to_json())
+
+
+def document(text: str) -> None:
+    """A JSON document without NaN, which JSON does not have."""
+
+    def refuse(word: str) -> None:
+        raise AssertionError(f"{word} in the output")
+
+    json.loads(text, parse_constant=refuse)
+
+
+def command(*arguments: object) -> None:
+    """A command ends with 0, 1 or 2; what is wrong with its input is one line."""
+    out, told = io.StringIO(), io.StringIO()
+    code: object = None
+    with (
+        mock.patch.object(sys, "argv", ["tricover", *map(str, arguments)]),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(told),
+    ):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code or 0
+    assert code in (0, 1, 2), f"exit code {code}: {told.getvalue()}"
+    if code == 2:
+        line = told.getvalue()
+        assert not out.getvalue(), "output before an error"
+        assert line.startswith("tricover: "), line
+        assert line.endswith("\n"), line
+        raise InputError(line[:-1])  # its one line is checked as any other
+    if "--json" in arguments:
+        document(out.getvalue())
+
+
+def on_points(*words: object) -> Callable[[Path], None]:
+    def use(path: Path) -> None:
+        odd = path.stat().st_size % 2
+        command(words[0], path, *words[1:], *(["--json"] if odd else ()))
+
+    return use
+
+
+def on_scenario(*words: object, output: str | None = None) -> Callable[[Path], None]:
+    def use(path: Path) -> None:
+        with contextlib.suppress(tc.TricoverError):
+            small(tc.Scenario.load(path)).save(path)
+        where = () if output is None else ("-o", path.with_name(output))
+        command(words[0], path, *words[1:], *where)
+
+    return use
+
+
+def certify_log(path: Path) -> None:
+    command("certify", path, "--network", path.with_name("network.json"), "--json")
+
+
+def certify_with_network(path: Path) -> None:
+    command("certify", path.with_name("log.csv"), "--network", path)
+
+
+def certify_with_scenario(path: Path) -> None:
+    with contextlib.suppress(tc.TricoverError):
+        small(tc.Scenario.load(path)).save(path)
+    command("certify", path.with_name("log.csv"), "--network", path.with_name("network.json"), "--scenario", path)
+
+
+_POINT_FILES = ("csv", "npy", "json", "geojson")
+SUBJECTS = {
+    subject.name: subject
+    for subject in (
+        *(Subject(kind, kind, f".{kind}", points) for kind in (*_POINT_FILES, "tsv", "txt")),
+        Subject("scenario", "toml", ".toml", scenario),
+        Subject("network", "network", ".json", network),
+        Subject("mission", "mission", ".json", mission),
+        Subject("log", "log", ".csv", log),
+        *(Subject(f"tricover network {kind}", kind, f".{kind}", on_points("network")) for kind in _POINT_FILES),
+        *(Subject(f"tricover plan {kind}", kind, f".{kind}", on_points("plan", "-n", 5)) for kind in _POINT_FILES),
+        *(
+            Subject(f"tricover compare {kind}", kind, f".{kind}", on_points("compare", "--agents", 6))
+            for kind in _POINT_FILES
+        ),
+        Subject("tricover run", "toml", ".toml", on_scenario("run", "--json")),
+        Subject("tricover certify scenario", "toml", ".toml", on_scenario("certify", "--json")),
+        Subject("tricover certify log", "log", ".csv", certify_log),
+        Subject("tricover certify --network", "network", ".json", certify_with_network),
+        Subject("tricover certify --scenario", "toml", ".toml", certify_with_scenario),
+        Subject("tricover export csv", "toml", ".toml", on_scenario("export", output="out.csv")),
+        Subject("tricover export geojson", "toml", ".toml", on_scenario("export", output="out.geojson")),
+        Subject("tricover report", "toml", ".toml", on_scenario("report", output="out.html")),
+    )
+}
