@@ -66,11 +66,12 @@ class MissingExtraError(TricoverError, ImportError):
 
 
 def one_line(text: str) -> str:
-    """The text on one line: line breaks, control characters and the like are spelt out.
+    """The text on one line of at most 1,000 characters: line breaks, control characters and the like are spelt out.
 
     >>> one_line("no file 'a\\nb'")
     "no file 'a\\\\nb'"
     """
+    text = text if len(text) <= _LONGEST else f"{text[:_HEAD]} … {text[-_TAIL:]}"
     return "".join(mark if mark.isprintable() else mark.encode("unicode_escape").decode() for mark in text)
 
 
@@ -90,6 +91,7 @@ class _Short(reprlib.Repr):
         return repr(value) if value.bit_length() <= 64 else f"a whole number of {value.bit_length()} bits"
 
 
+_HEAD, _TAIL, _LONGEST = 700, 250, 1000  # characters of a message
 _SHORT = _Short()
 _SHORT.maxstring = _SHORT.maxother = 80
 _SHORT.maxlevel = 4

@@ -1,6 +1,7 @@
 """Files that are nearly valid: bytes, tokens or the structure of a valid one changed in a few places."""
 
 import ast
+import copy
 import json
 import random
 import re
@@ -33,13 +34,14 @@ VALUES: list[Any] = [
     "\0", [], [[]], {}, [1], [1, 2], [1, 2, 3], [[1, 2]], [[0, 0], [1, 1]], [[1, 2], [3]], [[[1, 2], [3, 4]]], ["Point"], [None],
     {"a": 1}, {"type": "Point"}, {"x": {}}, [1e308, 1e308], [1e300, 91], [[1e150, 0]], ["a", "b"],
 ]  # fmt: skip
+_DEEP = ("toml", "network", "mission")  # kinds in which a broken byte is seen at once
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][-+]?\d+)?")
 
 
 def mutated(kind: str, seeds: Sequence[bytes], rng: random.Random) -> bytes:
     """A broken copy of one of the seeds."""
     data = rng.choice(seeds)
-    if rng.random() < 0.5 and kind in _STRUCTURED:
+    if rng.random() < (0.8 if kind in _DEEP else 0.5):
         data = _STRUCTURED[kind](data, rng)
         if rng.random() < 0.8:
             return data
@@ -128,25 +130,30 @@ def _tree(tree: Any, rng: random.Random, values: Sequence[Any]) -> Any:
     for _ in range(rng.choice((1, 1, 2, 3))):
         places = _places(tree, [])
         if not places:
-            return rng.choice(values)
+            return copy.deepcopy(rng.choice(values))
         node, key = rng.choice(places)
         how = rng.random()
-        if how < 0.6:
-            node[key] = rng.choice(values)
+        if how < 0.3 and isinstance(node[key], int | float):
+            node[key] = _near(node[key], rng)
+        elif how < 0.6:
+            node[key] = copy.deepcopy(rng.choice(values))
         elif how < 0.7:
             del node[key]
         elif how < 0.8:
             node[key] = [node[key]]
         elif how < 0.9 and isinstance(node, list):
-            node.insert(key, node[key])
+            node.insert(key, copy.deepcopy(node[key]))
         elif isinstance(node, dict):
-            node[rng.choice(("x", "type", "file", "positions", "kind", "agents", *map(str, node)))] = node[key]
+            node[rng.choice(("x", "type", "file", "positions", "kind", "agents", *map(str, node)))] = copy.deepcopy(node[key])
         else:
             other, place = rng.choice(places)
-            node[key] = other.get(place) if isinstance(other, dict) else other[place % len(other)] if other else None
-            if node[key] is node:
-                node[key] = None
+            node[key] = copy.deepcopy(other[place])
     return tree
+
+
+def _near(number: float, rng: random.Random) -> float:
+    """Another number that may well be meant."""
+    return rng.choice((number + 1, number - 1, -number, number / 2, 10 * number, number * 10.0 ** rng.randint(-9, 9)))
 
 
 def _json(data: bytes, rng: random.Random) -> bytes:
