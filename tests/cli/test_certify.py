@@ -78,6 +78,21 @@ def test_exit_code_1_when_a_claim_fails(folder, tmp_path):
     assert run(tmp_path / "edited", "--quiet").exit_code == 1
 
 
+def test_the_times_of_a_table(folder, tmp_path):
+    lines = (folder / "log.csv").read_text().splitlines()
+    gap = tmp_path / "gap.csv"
+    gap.write_text("\n".join(line for line in lines if not line.startswith("7,")))
+    answer = run(gap, "--network", folder / "network.json")
+    assert answer.exit_code == 1
+    said = " ".join(answer.stdout.split())
+    assert "1 of 19 steps not 1 s long (the log's median, ± 10%)" in said
+    assert "the worst takes 2 s, from time 6 on (step 6)" in said
+    late = tmp_path / "late.csv"
+    late.write_text("\n".join(["7.2" + line[1:] if line.startswith("7,") else line for line in lines]))
+    assert run(late, "--network", folder / "network.json", "--quiet").exit_code == 1
+    assert run(late, "--network", folder / "network.json", "--jitter", 0.25, "--quiet").exit_code == 0
+
+
 def test_constants(folder):
     assert run(folder / "run", "--eta", 0.999, "--window", 1).exit_code == 1
     document = json.loads(run(folder / "run", "--window", 2, "--json").stdout)
@@ -98,6 +113,10 @@ def test_bad_input_is_one_line(complaint, folder, tmp_path):
     assert "belong to a log" in complaint("certify", folder / "run", "--network", folder / "network.json")
     assert "not the store of a run" in complaint("certify", tmp_path / "empty")
     assert "cannot read" in complaint("certify", tmp_path / "no.csv", "--network", folder / "network.json")
+    for name in ("out", "no.csv", "no.toml", "no.zarr"):
+        said = complaint("certify", tmp_path / name)
+        assert f"cannot read {tmp_path / name}: there is no such run, log or scenario" in said
+    assert "jitter" in complaint("certify", folder / "run", "--jitter", 0.5)
     assert "cannot read" in complaint("certify", folder / "log.csv", "--network", tmp_path / "no.json")
     assert "team.toml: not a JSON" in complaint("certify", folder / "log.csv", "--network", folder / "team.toml")
     assert "eta" in complaint("certify", folder / "run", "--eta", 2)

@@ -37,6 +37,9 @@ def certify(
     ] = None,
     eta: Annotated[float | None, typer.Option(help="η of condition C2; the smallest T is found for it.")] = None,
     window: Annotated[int | None, typer.Option(help="T of condition C2; the best η is found for it.")] = None,
+    jitter: Annotated[
+        float, typer.Option(help="Share of a step by which the times of a log may be off, less than 0.5.")
+    ] = 0.1,
     plot: Annotated[Path | None, typer.Option(help="Write a figure: .png, .svg or .pdf.")] = None,
     figure: Annotated[
         Literal["contraction", "settling", "transition", "tube"], typer.Option(help="Which figure.")
@@ -67,7 +70,7 @@ def certify(
     from tricover.certificates import certify as find
 
     source = _source(subject, network, scenario)
-    certificate = find(source, eta, window)
+    certificate = find(source, eta, window, jitter=jitter)
     if plot is not None:
         _draw(certificate, source, figure, agent, plot)
     if as_json:
@@ -84,6 +87,8 @@ def _source(subject: Path, networks: list[str] | None, scenario: Path | None) ->
     from tricover.certificates import log_of_run, read_log, with_scenario
     from tricover.simulation import Run, Scenario
 
+    if not subject.exists():
+        raise FileFormatError(f"cannot read {subject}: there is no such run, log or scenario")
     if subject.is_dir() or subject.suffix == ".toml":
         if networks or scenario is not None:
             raise InputError("--network and --scenario belong to a log: a run or a scenario has its own")
