@@ -25,7 +25,7 @@ __all__ = [
     "advice",
     "agents",
     "listed",
-    "one_line",
+    "plain",
     "shown",
 ]
 
@@ -34,7 +34,8 @@ class TricoverError(Exception):
     """Root of all errors that Tricover raises on purpose."""
 
     def __str__(self) -> str:
-        return one_line(super().__str__())
+        text = super().__str__()
+        return plain(text if len(text) <= _LONGEST else f"{text[:_HEAD]} … {text[-_TAIL:]}")
 
 
 class InputError(TricoverError, ValueError):
@@ -63,16 +64,6 @@ class StoreError(TricoverError, OSError):
 
 class MissingExtraError(TricoverError, ImportError):
     """An optional library is not installed; the message names the extra that brings it."""
-
-
-def one_line(text: str) -> str:
-    """The text on one line of at most 1,000 characters: line breaks, control characters and the like are spelt out.
-
-    >>> one_line("no file 'a\\nb'")
-    "no file 'a\\\\nb'"
-    """
-    text = text if len(text) <= _LONGEST else f"{text[:_HEAD]} … {text[-_TAIL:]}"
-    return "".join(mark if mark.isprintable() else mark.encode("unicode_escape").decode() for mark in text)
 
 
 def shown(value: object) -> str:
@@ -132,3 +123,22 @@ def agents(indices: Iterable[object]) -> str:
     """
     names = list(indices)
     return f"agent{'s' if len(names) > 1 else ''} {listed(names)}"
+
+
+def plain(text: str, keep: str = "") -> str:
+    """Text without what a terminal or a figure would obey: control characters and the like become visible.
+
+    >>> plain("a\\x1b[31m\\u202eb\\n")
+    'a\\\\x1b[31m\\\\u202eb\\\\n'
+    """
+    if text.isprintable():
+        return text
+    from unicodedata import category  # here: most texts are printable
+
+    return "".join(
+        sign if sign.isprintable() or sign in keep or category(sign) == "Zs" else _spelt_out(sign) for sign in text
+    )
+
+
+def _spelt_out(sign: str) -> str:
+    return sign.encode("unicode_escape").decode()

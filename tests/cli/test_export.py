@@ -87,7 +87,7 @@ def test_what_is_there_of_an_interrupted_run_is_exported_with_a_note(folder, tmp
         (["run.zarr", "-o", "a.geojson", "--origin", "7.2"], "--origin must be longitude and latitude, such as"),
         (["run.zarr", "-o", "a.geojson", "--origin", "51,192"], "origin 51.0 and 192.0: is no longitude"),
         (["run.zarr", "-o", "a.csv", "--altitude", "3"], "csv has no altitude: leave it out"),
-        (["run.zarr", "-o", "empty/../run.zarr", "--kind", "csv"], "Is a directory"),
+        (["run.zarr", "-o", "empty/../run.zarr", "--kind", "csv"], "which is read here"),
         (["run.zarr"], "Missing option '--output' / '-o'"),
     ],
 )

@@ -48,3 +48,78 @@ def test_nobody_who_reads_on_is_no_fault(args, team):
     assert done.returncode in (0, 1)  # what is written at once fails where it is written, the rest at the end
     lines = [line for line in done.stderr.splitlines() if not line.startswith("Compiling kernels")]
     assert lines == []
+
+
+SOURCES = {
+    "help": ["--help"],
+    "table": ["network", "TEAM"],
+    "json": ["network", "TEAM", "--json"],
+    "list": ["plot", "--list"],
+}
+
+
+def in_a_shell(line, *args, **settings):
+    """The command in a shell line of its own: "$@" is the command."""
+    command = ["sh", "-c", line, "sh", sys.executable, "-c", CALL, *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **settings)
+
+
+@pytest.mark.parametrize("what", SOURCES)
+def test_an_output_that_cannot_be_written_is_one_line(what, team):
+    args = [str(team) if word == "TEAM" else word for word in SOURCES[what]]
+    full, closed = in_a_shell('"$@" > /dev/full', *args), in_a_shell('"$@" >&-', *args)
+    for done in (full, closed):
+        lines = [line for line in done.stderr.splitlines() if not line.startswith("Compiling kernels")]
+        assert (done.returncode, len(lines)) == (2, 1), done.stderr
+    assert "No space left on device" in full.stderr
+    assert "standard output is closed" in closed.stderr
+
+
+@pytest.mark.parametrize("where", ["2>&-", "2> /dev/full", "<&- 2>&-"])
+def test_a_result_does_not_need_standard_error(where, team):
+    done = in_a_shell(f'"$@" {where}', "network", team, "--json")
+    assert (done.returncode, json.loads(done.stdout)["core"]) == (0, 4)
+    assert in_a_shell(f'"$@" {where}', "network", "no.csv").returncode == 2
+
+
+def test_nothing_that_is_printed_ends_up_in_a_file_that_took_the_number_of_a_stream(team, tmp_path):
+    done = in_a_shell('"$@" <&- 2>&-', "network", team, "-o", tmp_path / "network.json")
+    assert done.returncode == 0
+    assert json.loads((tmp_path / "network.json").read_text())["core"] == 4
+
+
+FAILURES = {
+    "MemoryError()": "network needs more memory than there is: ask for less",
+    "MemoryError('Unable to allocate 9 GiB\\nfor an array')": "ask for less (Unable to allocate 9 GiB for an array)",
+    "RecursionError('maximum recursion depth exceeded')": "network failed: something in its input is nested too deeply",
+    "OSError(28, 'No space left on device', 'a\\x1bb.png')": r"network failed: No space left on device: a\x1bb.png",
+    "FileNotFoundError(2, 'No such file or directory')": "network failed: No such file or directory",
+    "InputError('1 validation error\\n  x\\n    bad \\x1b[31m')": r"1 validation error x bad \x1b[31m",
+}
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_what_fails_below_is_one_line_without_warnings_before_it(failure, team):
+    code = (
+        "import logging, warnings, tricover.network\nfrom tricover.errors import InputError\n"
+        "def fail(*args):\n    warnings.warn('overflow')\n    logging.getLogger('x').warning('font')\n"
+        f"    raise {failure}\n"
+        f"tricover.network.build_network = fail\n{CALL}"
+    )
+    done = call(code, "network", str(team))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[-1].endswith(FAILURES[failure])
+    assert [line[:9] for line in done.stderr.splitlines()] == ["tricover:"]
+
+
+def test_warnings_are_there_for_those_who_ask(team):
+    code = f"import warnings, tricover.network\ndef fail(*args):\n    warnings.warn('overflow')\ntricover.network.build_network = fail\n{CALL}"
+    command = [sys.executable, "-W", "default", "-c", code, "network", str(team)]
+    assert "overflow" in subprocess.run(command, capture_output=True, text=True, check=False).stderr
+
+
+def test_an_error_in_our_code_is_not_hidden(team):
+    code = f"import tricover.network\ntricover.network.build_network = lambda *args: 1 / 0\n{CALL}"
+    done = call(code, "network", str(team))
+    assert done.returncode == 1
+    assert "ZeroDivisionError" in done.stderr

@@ -74,9 +74,9 @@ def test_bad_paths(folder, tmp_path, complaint):
     assert "no such run" in complaint("report", tmp_path / "nothing.zarr", "-o", tmp_path / "x.html")
     (tmp_path / "points.csv").write_text("x,y\n1,2\n")
     assert "not a run's folder" in complaint("report", tmp_path / "points.csv", "-o", tmp_path / "x.html")
-    assert "not the store of a run" in complaint("report", tmp_path, "-o", tmp_path / "x.html")
+    assert "not the store of a run" in complaint("report", tmp_path, "-o", folder / "x.html")
     assert "a report is an HTML file" in complaint("report", folder / "team.zarr", "-o", tmp_path / "x.pdf")
-    assert "does not exist" in complaint("report", folder / "team.zarr", "-o", tmp_path / "no" / "x.html")
+    assert "there is no folder" in complaint("report", folder / "team.zarr", "-o", tmp_path / "no" / "x.html")
     (tmp_path / "folder.html").mkdir()
     assert "is a folder" in complaint("report", folder / "team.zarr", "-o", tmp_path / "folder.html")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.html", "points.csv"]

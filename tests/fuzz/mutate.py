@@ -144,7 +144,9 @@ def _tree(tree: Any, rng: random.Random, values: Sequence[Any]) -> Any:
         elif how < 0.9 and isinstance(node, list):
             node.insert(key, copy.deepcopy(node[key]))
         elif isinstance(node, dict):
-            node[rng.choice(("x", "type", "file", "positions", "kind", "agents", *map(str, node)))] = copy.deepcopy(node[key])
+            node[rng.choice(("x", "type", "file", "positions", "kind", "agents", *map(str, node)))] = copy.deepcopy(
+                node[key]
+            )
         else:
             other, place = rng.choice(places)
             node[key] = copy.deepcopy(other[place])
@@ -222,7 +224,9 @@ def _npy(data: bytes, rng: random.Random) -> bytes:
     else:
         text = header.strip() + rng.choice((b"[", b"(" * 500, b"L", b"-" * 5000 + b"1", b"\0", b"]" * 9, b"#", b"'''"))
     version = rng.choice((1, 1, 1, 2, 3, 4))
-    size = struct.pack("<H" if version == 1 else "<I", len(text) % 65536 + rng.choice((0, 0, 0, 1, 60000)) * (version > 1))
+    size = struct.pack(
+        "<H" if version == 1 else "<I", len(text) % 65536 + rng.choice((0, 0, 0, 1, 60000)) * (version > 1)
+    )
     if rng.random() < 0.1:
         body = rng.randbytes(len(body))
     return data[:6] + bytes([version, 0]) + size + text + body

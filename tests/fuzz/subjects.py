@@ -29,7 +29,13 @@ __all__ = ["SUBJECTS", "Subject"]
 
 DENSITY = 1e-5  # points per square metre: a few in each of the corpus' polygons
 TRIANGLE = [[-1e3, -1e3], [1e3, -1e3], [0, 1e3]]
-AGENTS, COUNT, STEPS, RESOLUTION, ROUNDS = 40, 60, 3, 8, 3  # scenarios that ask for more are cut to this before they run
+AGENTS, COUNT, STEPS, RESOLUTION, ROUNDS = (
+    40,
+    60,
+    3,
+    8,
+    3,
+)  # scenarios that ask for more are cut to this before they run
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from tricover.cli.console import AsJson, Quiet, check_place, note, progress_bar
+from tricover.cli.console import AsJson, Quiet, note, progress_bar
+from tricover.cli.places import Output
 from tricover.cli.subject import RunPath, open_run
 
 __all__ = ["animate"]
@@ -14,7 +15,9 @@ __all__ = ["animate"]
 
 def animate(
     run: RunPath,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The film: .mp4 or .gif.", show_default=False)],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The film: .mp4 or .gif.", show_default=False), Output()
+    ],
     fps: Annotated[float | None, typer.Option(help="Frames per second.", show_default="30, of a GIF 20")] = None,
     seconds: Annotated[
         float | None, typer.Option(help="How long the motion takes.", show_default="0.8 a step, at most 12")
@@ -40,7 +43,6 @@ def animate(
     from tricover.plot.animation import check_film
 
     check_film(output)
-    check_place(output)
     result = open_run(run, quiet)
     with progress_bar("frame", wanted=not quiet and not as_json) as progress:
         make_film(

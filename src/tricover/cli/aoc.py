@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tricover.cli.console import new_table, show
 from tricover.errors import InputError
 
 if TYPE_CHECKING:
@@ -62,11 +63,8 @@ def _settings(given: list[str]) -> dict[str, Any]:
 
 
 def _show(report: "AOCReport") -> None:
-    from rich.console import Console
-    from rich.table import Table
-
     header, *rows = report.table()
-    table = Table(*header, title=report.title, title_justify="left")
+    table = new_table(report.title, **dict.fromkeys(header, "left"))
     for cells, row in zip(rows, report.rows, strict=True):
         table.add_row(*cells, style="green" if row.share == 1 else "red")
-    Console().print(table)
+    show(table)

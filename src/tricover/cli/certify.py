@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from tricover.cli.console import AsJson, Quiet, load_kernels, note, show
+from tricover.cli.places import Output, check_output
 from tricover.errors import FileFormatError, InputError
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def certify(
     jitter: Annotated[
         float, typer.Option(help="Share of a step by which the times of a log may be off, less than 0.5.")
     ] = 0.1,
-    plot: Annotated[Path | None, typer.Option(help="Write a figure: .png, .svg or .pdf.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Write a figure: .png, .svg or .pdf."), Output()] = None,
     figure: Annotated[
         Literal["contraction", "settling", "transition", "tube"], typer.Option(help="Which figure.")
     ] = "contraction",
@@ -66,6 +67,7 @@ def certify(
         from tricover.plot.style import check_ending
 
         check_ending(plot)
+        check_output(plot, [Path(_start_and_file(text)[1]) for text in network or ()], Output())
     load_kernels(quiet)
     from tricover.certificates import certify as find
 
@@ -103,13 +105,17 @@ def _network(text: str) -> "tuple[int, Network]":
     from tricover.formats import read_whole
     from tricover.network import Network
 
-    step, colon, path = text.partition(":")
-    start, file = (int(step), path) if colon and step.isdecimal() else (0, text)
+    start, file = _start_and_file(text)
     data = read_whole(file)
     try:
         return start, Network.from_json(data.decode())
     except ValueError as error:
         raise FileFormatError(f"{file}: {error}") from None
+
+
+def _start_and_file(text: str) -> tuple[int, str]:
+    step, colon, path = text.partition(":")
+    return (int(step), path) if colon and step.isdecimal() else (0, text)
 
 
 def _draw(certificate: "Certificate", source: "Log | Scenario", figure: str, agent: int, path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tricover.cli.console import AsJson, Quiet, load_kernels, new_table, note, show
+from tricover.cli.places import Output
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +31,7 @@ def compare(
     agents: Annotated[int, typer.Option(help="Size of a random team.", min=4)] = 57,
     seed: Annotated[int, typer.Option(help="Of a random team.", min=0)] = 0,
     fit: Annotated[bool, typer.Option("--fit", help="Fit the anchors of all methods to the targets.")] = False,
-    plot: Annotated[Path | None, typer.Option(help="Write a figure: .png, .svg or .pdf.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Write a figure: .png, .svg or .pdf."), Output()] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:

@@ -6,27 +6,27 @@ else. ``--quiet`` leaves only errors (and the document).
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tricover.errors import FileFormatError
+from tricover.errors import plain
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-__all__ = ["AsJson", "Quiet", "check_place", "load_kernels", "new_table", "note", "progress_bar", "show"]
+__all__ = ["AsJson", "Quiet", "load_kernels", "new_table", "note", "progress_bar", "show"]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 
 
 def note(text: str) -> None:
-    """A remark beside the result, on stderr."""
-    sys.stderr.write(f"{text}\n")
+    """A remark beside the result, one line on stderr. That nobody can read it is no reason to stop."""
+    with suppress(OSError):
+        sys.stderr.write(f"{plain(text)}\n")
 
 
 def load_kernels(quiet: bool) -> None:
@@ -35,12 +35,6 @@ def load_kernels(quiet: bool) -> None:
 
     if not quiet:
         on_compilation(lambda: note("Compiling kernels: only this once, they are kept for the next time …"))
-
-
-def check_place(path: Path) -> None:
-    """Complain now, and not after long work, about a file in a folder that is not there."""
-    if not path.absolute().parent.is_dir():
-        raise FileFormatError(f"cannot write {path}: there is no folder {path.parent}")
 
 
 @contextmanager
@@ -59,10 +53,15 @@ def progress_bar(what: str, wanted: bool) -> Iterator[Callable[[int, int], None]
 
 
 def show(*results: "RenderableType") -> None:
-    """Results for people, on stdout."""
+    """Results for people, on stdout. Names are shown as they are: no markup in them, no control characters."""
     from rich.console import Console
+    from rich.text import Text
 
-    console = Console(highlight=False, emoji=False)
+    class Plain(Console):
+        def render_str(self, text: str, **looks: Any) -> Text:  # every string, also in tables and their titles
+            return super().render_str(plain(text, keep="\n"), **looks)
+
+    console = Plain(highlight=False, emoji=False, markup=False)
     for result in results:
         console.print(result)
 

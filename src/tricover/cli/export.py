@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from tricover.cli.console import AsJson, Quiet, check_place, note, progress_bar
+from tricover.cli.console import AsJson, Quiet, note, progress_bar
+from tricover.cli.places import Output, check_output
 from tricover.cli.subject import RunPath, open_run
 from tricover.errors import InputError
 
@@ -23,6 +24,7 @@ def export(
             help="The file: .csv, .geojson, .graphml or .mcap; or with --kind qgroundcontrol a new folder.",
             show_default=False,
         ),
+        Output("any"),
     ],
     kind: Annotated[
         str | None,
@@ -67,12 +69,12 @@ def export(
 
       tricover export mine.zarr -o plans --kind qgroundcontrol --altitude 40 --spacing 10 --speed 8
     """
-    from tricover.export import export_run, kind_of, plane_of
+    from tricover.export import KINDS, export_run, kind_of, plane_of
     from tricover.simulation import Scenario
     from tricover.simulation.resolve import ground_of
 
     name, place = kind_of(output, kind), _parse_origin(origin)
-    check_place(output)
+    check_output(output, [run], Output("folder" if KINDS[name].ending is None else "file"))
     if run.suffix == ".toml":
         plane_of(ground_of(Scenario.load(run)).projection, name, place)
     result = open_run(run, quiet)

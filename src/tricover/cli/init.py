@@ -8,13 +8,14 @@ from typing import Annotated
 import typer
 
 from tricover.cli.console import Quiet, note
+from tricover.cli.places import Output
 from tricover.errors import FileFormatError
 
 __all__ = ["init"]
 
 
 def init(
-    file: Annotated[Path, typer.Argument(help="The file to write.")] = Path("scenario.toml"),
+    file: Annotated[Path, typer.Argument(help="The file to write."), Output()] = Path("scenario.toml"),
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON schema of scenarios instead.")] = False,
     quiet: Quiet = False,
 ) -> None:

@@ -4,8 +4,11 @@ Exit codes: 0 done, 1 the answer is no, 2 bad input, 130 interrupted.
 """
 
 import gc
+import io
+import logging
 import os
 import sys
+import warnings
 from typing import Annotated, NoReturn
 
 import typer
@@ -15,9 +18,11 @@ from tricover.cli.animate import animate
 from tricover.cli.aoc import aoc
 from tricover.cli.certify import certify
 from tricover.cli.compare import compare
+from tricover.cli.console import note
 from tricover.cli.export import export
 from tricover.cli.init import init
 from tricover.cli.network import network
+from tricover.cli.places import guarded
 from tricover.cli.plan import plan
 from tricover.cli.plot import plot
 from tricover.cli.report import report
@@ -59,27 +64,65 @@ def _root(
 
 
 for _command in (animate, aoc, certify, compare, export, init, network, plan, plot, report, reproduce, run):
-    app.command()(_command)
+    app.command()(guarded(_command))
 
 
 def command() -> NoReturn:
     """What the shell calls: ``main``. That nobody reads its output to the end, as in ``… | head -1``, is no fault."""
     gc.set_threshold(_NEW_OBJECTS)
+    _ready_streams()
+    if not sys.warnoptions:
+        # What is wrong is an error of ours, in one line. Warnings of the libraries below are for those who write
+        # Python: before an error they hide it, and after a result they cast doubt on it. ``-W`` brings them back.
+        warnings.simplefilter("ignore")
+        logging.getLogger().addHandler(logging.NullHandler())
+    code: object = 1
     try:
         main()
     except BrokenPipeError:
-        sys.exit(1)
-    finally:
-        _write_out()
-        gc.freeze()  # else Python goes through all objects as it ends: half a second after a report
+        pass
+    except SystemExit as stop:
+        code = stop.code
+    failed = _flush()
+    if failed is not None and not code:
+        note(f"tricover: cannot write to standard output: {failed.strerror}")
+        code = 2
+    gc.freeze()  # else Python goes through all objects as it ends: half a second after a report
+    sys.exit(code)  # type: ignore[arg-type]
 
 
-def _write_out() -> None:
-    """Write what is left of the output; to nowhere if nobody reads on, or Python would complain when it ends."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _ready_streams() -> None:
+    """Have all three standard streams open, and able to write any name; without an output there is no use in going on.
+
+    A stream that the shell closed is opened to nowhere: else the next file that is opened takes its number, and what is
+    printed ends up in that file.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
+    if sys.stdout is None:
+        _complain("standard output is closed: send it to /dev/null, or use --quiet, if nobody wants it")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _flush() -> OSError | None:
+    """Write what is left of the output; if that fails, to nowhere, or Python would complain when it ends.
+
+    That nobody reads on is no failure.
+    """
+    failed = None
+    for stream in (sys.stderr, sys.stdout):
+        try:
+            stream.flush()
+        except OSError as error:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            failed = None if isinstance(error, BrokenPipeError) or stream is sys.stderr else error
+    return failed
 
 
 def main() -> NoReturn:
@@ -91,11 +134,25 @@ def main() -> NoReturn:
     except _UsageError as error:
         _complain(error.format_message().replace("Value error, ", ""))  # type: ignore[attr-defined]
     except (KeyboardInterrupt, typer.Abort):
-        sys.stderr.write("tricover: interrupted\n")
+        note("tricover: interrupted")
         sys.exit(130)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _complain(f"{_doing()} failed: {error.strerror or error}{f': {error.filename}' if error.filename else ''}")
+    except MemoryError as error:
+        _complain(f"{_doing()} needs more memory than there is: ask for less{f' ({error})' if str(error) else ''}")
+    except RecursionError:
+        _complain(f"{_doing()} failed: something in its input is nested too deeply")
+
+
+def _doing() -> str:
+    """What was asked for: the name of the command."""
+    return next((word for word in sys.argv[1:] if not word.startswith("-")), "tricover")
 
 
 def _complain(message: str) -> NoReturn:
+    """Say what is wrong, in one line, whatever a library put into its message."""
     if message:  # empty after help was shown
-        sys.stderr.write(f"tricover: {message}\n")
+        note("tricover: " + " ".join(filter(None, (line.strip() for line in message.split("\n")))))
     sys.exit(2)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from tricover.cli.console import AsJson, Quiet, load_kernels, new_table, note, show
+from tricover.cli.places import Output
 from tricover.errors import InputError, listed
 
 if TYPE_CHECKING:
@@ -34,12 +35,14 @@ def network(
         str | None,
         typer.Option(metavar="AGENT|X,Y", help="The core agent: its number, or the agent nearest to a point."),
     ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Write a figure: .png, .svg or .pdf.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Write a figure: .png, .svg or .pdf."), Output()] = None,
     figure: Annotated[
         Literal["formation", "cells", "layers"],
         typer.Option(help="Which figure: links over the formation, cells step by step, or the neural layers."),
     ] = "formation",
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the network as a JSON file.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the network as a JSON file."), Output()
+    ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tricover.cli.console import AsJson, Quiet, load_kernels, note, show
+from tricover.cli.places import Output
 
 if TYPE_CHECKING:
     from tricover.coverage import Plan
@@ -22,6 +23,7 @@ def plan(
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Write the formation: .csv, .npy, .json or .geojson, one agent per row."),
+        Output(),
     ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from tricover.cli.console import AsJson, Quiet, new_table, note, show
+from tricover.cli.places import Output, check_output
 from tricover.cli.subject import open_run
 from tricover.errors import FileFormatError, InputError
 
@@ -32,6 +33,7 @@ def plot(
             help="The file: .png, .svg or .pdf; for 'all' a folder. Else it is named after run and figure.",
             show_default=False,
         ),
+        Output("any", shared=True),
     ] = None,
     agent: Annotated[
         int | None,
@@ -67,11 +69,11 @@ def plot(
         return
     if run is None or kind is None:
         raise InputError("which run, and which figure? Such as: tricover plot paper-57.zarr paths; --list names them")
-    _check(kind, output)
+    place = _place(run, kind, output, ending)
     from tricover.plot.kinds import Subject
 
     subject = Subject(open_run(run, quiet=quiet or as_json), agent, step)
-    files, left_out = _draw(subject, kind, output, f"{run.stem}-{{}}", ending, width)
+    files, left_out = _draw(subject, kind, place, ending, width)
     if as_json:
         typer.echo(json.dumps({"files": [str(file) for file in files], "left_out": left_out}))
     elif not quiet:
@@ -80,40 +82,40 @@ def plot(
         note(f"Wrote {files[0] if kind != 'all' else f'{len(files)} figures to {files[0].parent}'}")
 
 
-def _check(kind: str, output: Path | None) -> None:
-    """What can be known to be wrong before the run is opened."""
+def _place(run: Path, kind: str, output: Path | None, ending: str) -> Path:
+    """Where to write; what can be known to be wrong before the run is opened is an error."""
     from tricover.plot.kinds import kind_named
     from tricover.plot.style import check_ending
 
     if kind == "all":
-        if output is not None and output.exists() and not output.is_dir():
-            raise FileFormatError(f"{output} is a file: 'all' takes a folder")
-        return
+        place = output or Path(f"{run.stem}-figures")
+        check_output(place, [run], Output("folder", shared=True))
+        return place
     kind_named(kind)
-    if output is not None:
-        check_ending(output)
-        if not output.absolute().parent.is_dir():
-            raise FileFormatError(f"{output}: there is no folder {output.parent}")
+    place = output or Path(f"{run.stem}-{kind}.{ending}")
+    check_ending(place)
+    check_output(place, [run], Output())
+    return place
 
 
 def _draw(
-    subject: "Subject", kind: str, output: Path | None, name: str, ending: str, width: str | None
+    subject: "Subject", kind: str, place: Path, ending: str, width: str | None
 ) -> tuple[list[Path], dict[str, str]]:
     """The files that were written; of 'all' also which figures there are not for this run, and why."""
     from tricover.plot.kinds import KINDS
 
     if kind != "all":
-        path = output or Path(f"{name.format(kind)}.{ending}")
-        _save(subject, kind, path, width)
-        return [path], {}
-    folder = output or Path(name.format("figures"))
+        _save(subject, kind, place, width)
+        return [place], {}
+    from tricover.formats import make_folder
+
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(place)
     except OSError as error:
-        raise FileFormatError(f"cannot write to {folder}: {error.strerror or error}") from error
+        raise FileFormatError(f"cannot write to {place}: {error.strerror or error}") from error
     files, left_out = [], {}
     for each in KINDS:
-        path = folder / f"{each}.{ending}"
+        path = place / f"{each}.{ending}"
         try:
             _save(subject, each, path, width)
             files.append(path)

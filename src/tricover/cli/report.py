@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from tricover.cli.console import AsJson, Quiet, note
+from tricover.cli.places import Output, check_output
 from tricover.cli.subject import RunPath, open_run
 from tricover.errors import FileFormatError
 
@@ -21,6 +22,7 @@ def report(
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="The HTML file; else the run's name with .html.", show_default=False),
+        Output(),
     ] = None,
     open_it: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
     as_json: AsJson = False,
@@ -36,7 +38,10 @@ def report(
 
       tricover report paper-57.toml -o paper-57.html
     """
-    path = _checked(output or Path(f"{run.stem}.html"))
+    path = output or Path(f"{run.stem}.html")
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise FileFormatError(f"{path}: a report is an HTML file; give it the ending .html")
+    check_output(path, [run], Output())
     opened = open_run(run, quiet or as_json)
     import matplotlib as mpl
 
@@ -58,16 +63,6 @@ def report(
         note(f"Wrote {path} ({path.stat().st_size / 1e6:.1f} MB)")
     if open_it:
         typer.launch(path.absolute().as_uri())
-
-
-def _checked(path: Path) -> Path:
-    """A path that a report can be written to, as far as that can be known before the work begins."""
-    if path.suffix.lower() not in (".html", ".htm"):
-        raise FileFormatError(f"{path}: a report is an HTML file; give it the ending .html")
-    if path.is_dir() or not path.parent.is_dir():
-        what = "is a folder" if path.is_dir() else f"the folder {path.parent} does not exist"
-        raise FileFormatError(f"cannot write {path}: {what}")
-    return path
 
 
 @contextmanager

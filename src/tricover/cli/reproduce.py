@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tricover.cli.console import AsJson, Quiet, load_kernels, new_table, note, show
+from tricover.cli.places import Output
+from tricover.errors import plain
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -20,7 +22,9 @@ __all__ = ["reproduce"]
 
 def reproduce(
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="A folder for the report, claims, figures, scenarios and runs.")
+        Path,
+        typer.Option("--output", "-o", help="A folder for the report, claims, figures, scenarios and runs."),
+        Output("folder", shared=True),
     ] = Path("out/paper"),
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -46,10 +50,10 @@ def reproduce(
             note(f"Interrupted. Go on with: tricover reproduce -o {output}")
         raise typer.Exit(130) from None
     if as_json:
-        typer.echo(json.dumps(_document(result), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(_document(result), indent=2))
     elif not quiet:
         show(*tables(result.claims), summary(result.claims))
-        typer.echo(f"Report: {result.report}")
+        typer.echo(plain(f"Report: {result.report}"))
     raise typer.Exit(0 if result.holds else 1)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from tricover.cli.console import AsJson, Quiet, load_kernels, new_table, note, show
+from tricover.cli.places import Output
 from tricover.cli.subject import step_bar
 from tricover.errors import InputError
 
@@ -18,6 +19,7 @@ def run(
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="A folder for the run, written as it goes; else nothing is kept."),
+        Output("folder"),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in the output folder.")] = False,
     as_json: AsJson = False,

@@ -3,6 +3,17 @@
 from tricover.formats.files import read_points, write_points
 from tricover.formats.points import Points
 from tricover.formats.projection import Projection
-from tricover.formats.writing import draft_of, read_whole, write_whole
+from tricover.formats.writing import draft_of, make_folder, read_whole, sync_file, sync_folder, write_whole
 
-__all__ = ["Points", "Projection", "draft_of", "read_points", "read_whole", "write_points", "write_whole"]
+__all__ = [
+    "Points",
+    "Projection",
+    "draft_of",
+    "make_folder",
+    "read_points",
+    "read_whole",
+    "sync_file",
+    "sync_folder",
+    "write_points",
+    "write_whole",
+]
