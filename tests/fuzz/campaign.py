@@ -1,7 +1,7 @@
 """A campaign: broken files, one after the other, in a child process that may crash, hang or eat memory.
 
 A case is a subject, a seed and a number, and gives the same file every time. It fails on any exception that is not a
-``TricoverError``, any warning, a message that is not one printable line, more than 10 s of computing or 2 GiB of memory,
+``TricoverError``, any warning, a message that is not one printable line, more than 10 s of computing, 2 GiB of memory,
 and on what ``subjects`` says of a file that was accepted.
 """
 
@@ -199,7 +199,7 @@ def try_file(subject: Subject, data: bytes, folder: Path) -> tuple[str | None, b
         reason = _fault(str(error))
     except _TooLong as error:
         reason = f"took more than {SECONDS:.0f} s\n{_place(error)}"
-    except BaseException as error:  # noqa: BLE001: that nothing else comes is what is tried
+    except BaseException as error:  # noqa: BLE001 - that nothing else comes is what is tried
         reason = f"{type(error).__name__}: {error}\n{_place(error)}"
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)

@@ -12,7 +12,8 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.errors import FileFormatError, InputError
+from tricover.errors import FileFormatError, InputError, shown
+from tricover.formats.points import LARGEST
 from tricover.geometry import CellGrid
 from tricover.goals import GoalRule, LocalGoal, prepare
 from tricover.network import Network
@@ -53,7 +54,10 @@ class Told:
 
     def __post_init__(self) -> None:
         if self.motion not in MOTIONS:
-            raise InputError(f"motion must be {' or '.join(map(repr, MOTIONS))}, not {self.motion!r}")
+            raise InputError(f"motion must be {' or '.join(map(repr, MOTIONS))}, not {shown(self.motion)}")
+        shape, anchors = self.paths.shape, len(self.network.anchors)
+        if len(shape) != 3 or not shape[0] or shape[1:] != (anchors, 2) or (np.abs(self.paths) > LARGEST).any():
+            raise InputError(f"paths of {anchors} anchors have the shape (K, {anchors}, 2), in metres, not {shape}")
 
     def __repr__(self) -> str:
         rule = self.goal if isinstance(self.goal, str) else getattr(self.goal, "__name__", "own rule")

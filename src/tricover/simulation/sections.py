@@ -238,7 +238,7 @@ class Group(_Ride):
 class VehicleSettings(_Ride):
     """What the agents ride, and how long a step takes."""
 
-    duration: float = Field(1.0, gt=0, description="Δt: seconds per step")
+    duration: float = Field(1.0, gt=0, le=1e9, description="Δt: seconds per step")
     others: tuple[Group, ...] = Field((), description="agents with another kind of vehicle")
 
     def team(self, agents: int) -> Vehicle:
