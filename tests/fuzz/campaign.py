@@ -152,15 +152,17 @@ def _serve(line: Connection) -> None:
 
 
 def _warm_up(subject: Subject, folder: Path) -> None:
-    """Let a subject read valid files: kernels are compiled, and no valid file may be refused."""
-    for place, data in enumerate(seeds(subject.kind)):
+    """Let a subject read valid files, so that its kernels are compiled; what it refuses is no seed for it."""
+    refused = []
+    for data in seeds(subject.kind):
         path = folder / f"case{subject.ending}"
         path.write_bytes(data)
         try:
             subject.use(path)
         except TricoverError as error:
-            if place == 0:
-                raise RuntimeError(f"{subject.name} refuses a valid file: {error}") from error
+            refused.append(str(error))
+    if len(refused) == len(seeds(subject.kind)):
+        raise RuntimeError(f"{subject.name} refuses all valid files: {refused[0]}")
 
 
 @contextmanager

@@ -136,6 +136,18 @@ kind = "anywhere"
 """,
 ]
 
+FLIGHT = """
+[formation]
+file = "team.csv"
+[targets]
+file = "targets.csv"
+weights = [1, 2, 3, 4, 5, 6]
+[control]
+resolution = 6
+[vehicle]
+duration = 0.5
+"""
+
 #: Files that lie beside a scenario, a log or a network and are not broken themselves.
 COMPANIONS = {
     "team.csv": "x,y\n" + "\n".join(f"{x},{y}" for x, y in TEAM.tolist()) + "\n",
@@ -156,6 +168,7 @@ def seeds(kind: str) -> tuple[bytes, ...]:
         "json": [*_written("json"), json.dumps(TEAM.tolist()), json.dumps(GEOJSON)],
         "geojson": [*_written("geojson"), json.dumps(GEOJSON)],
         "toml": [*SCENARIOS],
+        "flight": [FLIGHT],
         "network": [_network("fermat", None), _network("balanced", 5), _repaired(), _in_space()],
         "log": [_log()],
         "mission": [_mission()],

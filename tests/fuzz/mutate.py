@@ -40,7 +40,7 @@ VALUES: list[Any] = [
     ["Point"], [None], {"a": 1}, {"type": "Point"}, {"x": {}}, [1e308, 1e308], [1e300, 91],
     [[1e150, 0]], ["a", "b"],
 ]  # fmt: skip
-_DEEP = ("toml", "network", "mission")  # kinds in which a broken byte is seen at once
+_DEEP = ("toml", "flight", "network", "mission")  # kinds in which a broken byte is seen at once
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][-+]?\d+)?")
 
 
@@ -161,6 +161,8 @@ def _tree(tree: Any, rng: random.Random, values: Sequence[Any]) -> Any:
 
 def _near(number: float, rng: random.Random) -> float:
     """Another number that may well be meant."""
+    if abs(number) > 1e300:
+        return -number
     return rng.choice((number + 1, number - 1, -number, number / 2, 10 * number, number * 10.0 ** rng.randint(-9, 9)))
 
 
@@ -246,6 +248,7 @@ _STRUCTURED: dict[str, Callable[[bytes, random.Random], bytes]] = {
     "network": _json,
     "mission": _json,
     "toml": _toml,
+    "flight": _toml,
     "csv": _table,
     "tsv": _table,
     "txt": _table,

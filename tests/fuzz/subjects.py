@@ -5,6 +5,7 @@ refused. Whatever else it raises is a failure.
 """
 
 import contextlib
+import functools
 import io
 import itertools
 import json
@@ -169,22 +170,16 @@ def command(*arguments: object) -> None:
         document(out.getvalue())
 
 
-def on_points(*words: object) -> Callable[[Path], None]:
-    def use(path: Path) -> None:
-        odd = path.stat().st_size % 2
-        command(words[0], path, *words[1:], *(["--json"] if odd else ()))
-
-    return use
+def on_points(path: Path, name: str, *more: object) -> None:
+    """A command on a point file; every other one with --json."""
+    command(name, path, *more, *(["--json"] if path.stat().st_size % 2 else ()))
 
 
-def on_scenario(*words: object, output: str | None = None) -> Callable[[Path], None]:
-    def use(path: Path) -> None:
-        with contextlib.suppress(tc.TricoverError):
-            small(tc.Scenario.load(path)).save(path)
-        where = () if output is None else ("-o", path.with_name(output))
-        command(words[0], path, *words[1:], *where)
-
-    return use
+def on_scenario(path: Path, name: str, *more: object) -> None:
+    """A command on a scenario, made small where it can be read."""
+    with contextlib.suppress(tc.TricoverError):
+        small(tc.Scenario.load(path)).save(path)
+    command(name, path, *more)
 
 
 def certify_log(path: Path) -> None:
@@ -201,6 +196,19 @@ def certify_with_scenario(path: Path) -> None:
     command("certify", path.with_name("log.csv"), "--network", path.with_name("network.json"), "--scenario", path)
 
 
+def _on_points(name: str, *more: object) -> list[Subject]:
+    use = functools.partial(_with, on_points, (name, *more))
+    return [Subject(f"tricover {name} {kind}", kind, f".{kind}", use) for kind in _POINT_FILES]
+
+
+def _on_scenario(title: str, *words: object) -> Subject:
+    return Subject(f"tricover {title}", "toml", ".toml", functools.partial(_with, on_scenario, words))
+
+
+def _with(use: Callable[..., None], words: tuple[object, ...], path: Path) -> None:
+    use(path, *words)
+
+
 _POINT_FILES = ("csv", "npy", "json", "geojson")
 SUBJECTS = {
     subject.name: subject
@@ -210,19 +218,16 @@ SUBJECTS = {
         Subject("network", "network", ".json", network),
         Subject("mission", "mission", ".json", mission),
         Subject("log", "log", ".csv", log),
-        *(Subject(f"tricover network {kind}", kind, f".{kind}", on_points("network")) for kind in _POINT_FILES),
-        *(Subject(f"tricover plan {kind}", kind, f".{kind}", on_points("plan", "-n", 5)) for kind in _POINT_FILES),
-        *(
-            Subject(f"tricover compare {kind}", kind, f".{kind}", on_points("compare", "--agents", 6))
-            for kind in _POINT_FILES
-        ),
-        Subject("tricover run", "toml", ".toml", on_scenario("run", "--json")),
-        Subject("tricover certify scenario", "toml", ".toml", on_scenario("certify", "--json")),
+        *_on_points("network"),
+        *_on_points("plan", "-n", 5),
+        *_on_points("compare", "--agents", 6),
+        _on_scenario("run", "run", "--json"),
+        _on_scenario("certify scenario", "certify", "--json"),
         Subject("tricover certify log", "log", ".csv", certify_log),
         Subject("tricover certify --network", "network", ".json", certify_with_network),
-        Subject("tricover certify --scenario", "toml", ".toml", certify_with_scenario),
-        Subject("tricover export csv", "toml", ".toml", on_scenario("export", output="out.csv")),
-        Subject("tricover export geojson", "toml", ".toml", on_scenario("export", output="out.geojson")),
-        Subject("tricover report", "toml", ".toml", on_scenario("report", output="out.html")),
+        Subject("tricover certify --scenario", "flight", ".toml", certify_with_scenario),
+        _on_scenario("export csv", "export", "-o", "out.csv"),
+        _on_scenario("export geojson", "export", "-o", "out.geojson"),
+        _on_scenario("report", "report", "-o", "out.html"),
     )
 }

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from tricover.targets import _kernels as kernels
 from tricover.targets._kernels import Chosen, Sums, Weighted
-from tricover.targets._rows import BLOCK, FLAT, Rows, fill_bins
+from tricover.targets._rows import BLOCK, Rows, fill_bins
 from tricover.threads import in_ranges
 
 __all__ = ["Index", "Masses", "build_index", "count_and_sum", "list_members"]
@@ -122,7 +122,7 @@ def _lookup(rows: Floats) -> Integers:
     if not count:
         return np.zeros(1, dtype=np.int32)
     bottom, top = rows[0, 0], rows[1, -1]
-    places = (rows[1] - bottom) * (count / (top - bottom) if top - bottom > FLAT else 0.0)
+    places = (rows[1] - bottom) * (count / (top - bottom) if top > bottom else 0.0)
     bins = np.minimum(places, count - 1.0).astype(np.int64)
     return np.searchsorted(bins, np.arange(count + 1)).astype(np.int32)
 
