@@ -8,6 +8,7 @@ import itertools
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,13 +80,12 @@ def _again(subject: Subject, file: Path) -> int:
 
 
 def _table(tally: Tally) -> None:
-    print(f"{'subject':32}{'cases':>8}{'accepted':>10}{'slowest, s':>12}{'failures':>10}")
+    print(f"{'subject':30}{'cases':>8}{'accepted':>10}{'seconds':>9}{'slowest':>9}{'failures':>10}")
+    failed = Counter(failure.case.subject.name for failure in tally.failures)
     for name, tried in tally.tried.items():
-        failed = sum(failure.case.subject.name == name for failure in tally.failures)
-        print(f"{name:32}{tried:8}{tally.accepted[name]:10}{tally.slowest[name]:12.2f}{failed:10}")
-    total, accepted = tally.tried.total(), tally.accepted.total()
-    print(f"{'all':32}{total:8}{accepted:10}{max(tally.slowest.values(), default=0):12.2f}{len(tally.failures):10}")
-    print(f"{tally.seconds:.0f} s")
+        times = f"{tally.took[name]:9.0f}{tally.slowest[name]:9.2f}"
+        print(f"{name:30}{tried:8}{tally.accepted[name]:10}{times}{failed[name]:10}")
+    print(f"{'all':30}{tally.tried.total():8}{tally.accepted.total():10}{tally.seconds:9.0f}{failed.total():19}")
 
 
 if __name__ == "__main__":

@@ -58,6 +58,7 @@ class Tally:
 
     tried: Counter[str] = field(default_factory=Counter)
     accepted: Counter[str] = field(default_factory=Counter)
+    took: Counter[str] = field(default_factory=Counter)
     slowest: dict[str, float] = field(default_factory=dict)
     failures: list[Failure] = field(default_factory=list)
     seconds: float = 0.0
@@ -84,6 +85,7 @@ def campaign(
         name = case.subject.name
         tally.tried[name] += 1
         tally.accepted[name] += accepted
+        tally.took[name] += seconds
         tally.slowest[name] = max(tally.slowest.get(name, 0.0), seconds)
         tally.seconds = time.monotonic() - began
         failure = None if reason is None else Failure(case, reason)

@@ -16,6 +16,7 @@ from tricover.errors import FileFormatError, InputError, shown
 from tricover.formats.points import LARGEST
 from tricover.geometry import CellGrid
 from tricover.goals import GoalRule, LocalGoal, prepare
+from tricover.limits import check_room
 from tricover.network import Network
 
 __all__ = ["MOTIONS", "Motion", "Told"]
@@ -23,6 +24,8 @@ __all__ = ["MOTIONS", "Motion", "Told"]
 Floats = NDArray[np.float64]
 Motion: TypeAlias = Literal["reach", "walk"]
 MOTIONS: tuple[Motion, ...] = get_args(Motion)
+
+_CELL_BYTES = 200.0  # of a cell while its decision process is solved: measured with 250,000 to 4 million of them
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,6 +58,9 @@ class Told:
     def __post_init__(self) -> None:
         if self.motion not in MOTIONS:
             raise InputError(f"motion must be {' or '.join(map(repr, MOTIONS))}, not {shown(self.motion)}")
+        cells = len(CellGrid(self.resolution))
+        if self.motion == "walk":
+            check_room(_CELL_BYTES * cells, f"{cells} cells for the resolution {self.resolution}")
         shape, anchors = self.paths.shape, len(self.network.anchors)
         if len(shape) != 3 or not shape[0] or shape[1:] != (anchors, 2) or (np.abs(self.paths) > LARGEST).any():
             raise InputError(f"paths of {anchors} anchors have the shape (K, {anchors}, 2), in metres, not {shape}")

@@ -6,6 +6,7 @@ The header says what the file holds, and is believed only as far as the file's l
 import ast
 import io
 import math
+import sys
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -88,10 +89,11 @@ def _values(column: NDArray[Any], rows: int, where: str) -> list[object]:
     """The entries of a column, one for each row: numbers or text, or whatever else can be named in an error."""
     if column.dtype.names or column.size != rows:
         raise FileFormatError(f"{where} has more than one entry in a row")
-    try:
-        return column.ravel().tolist()
-    except ValueError as error:  # text of characters that do not exist
-        raise FileFormatError(f"{where}: {error}") from None
+    flat = np.ascontiguousarray(column).ravel()
+    if column.dtype.kind == "U" and (flat.view(f"{column.dtype.str[0]}u4") > sys.maxunicode).any():
+        raise FileFormatError(f"{where} holds text of characters that do not exist")
+    values: list[object] = flat.tolist()
+    return values
 
 
 def to_npy(points: Points) -> bytes:

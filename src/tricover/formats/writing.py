@@ -19,7 +19,7 @@ from tricover.limits import check_room
 
 __all__ = ["draft_of", "make_folder", "read_whole", "real_place", "sync_file", "sync_folder", "write_whole"]
 
-_CHUNK = 1 << 24  # bytes that are read at once
+_CHUNK = 1 << 20  # bytes that are read at once
 _MEMORY_PER_BYTE = 5  # what rows of numbers take while they are read: most in JSON, as lists of floats
 
 
