@@ -99,7 +99,8 @@ def test_all_versions_of_npy_are_read(tmp_path, version):
         ("geojson", '{"type": "Point", "coordinates": [0, 1, NUMBER]}'),
         (
             "geojson",
-            '{"type": "Feature", "properties": {"weight": NUMBER}, "geometry": {"type": "Point", "coordinates": [0, 1]}}',
+            '{"type": "Feature", "properties": {"weight": NUMBER}, '
+            '"geometry": {"type": "Point", "coordinates": [0, 1]}}',
         ),
     ],
 )
@@ -213,7 +214,7 @@ def test_devices_without_end_are_not_read_to_the_end(monkeypatch):
 @pytest.mark.parametrize("name", ["a\0b.csv", "a\ud800.csv", "x" * 300 + ".csv"])
 def test_names_that_no_file_can_have(tmp_path, name):
     for use in (read_points, read_whole, lambda path: write_whole(path, "text")):
-        with pytest.raises(FileFormatError, match="cannot (read|write)") as error:
+        with pytest.raises(FileFormatError, match=r"cannot (read|write)") as error:
             use(tmp_path / name)
         assert str(error.value).isprintable()
 

@@ -93,8 +93,7 @@ def to_csv(points: Points) -> str:
     text = io.StringIO()
     # Python quotes no lonely carriage return and no leading blank, but does not read them without quotes either.
     awkward = any(name[:1].isspace() or "\r" in name for name in points.ids or ())
-    quoting = csv.QUOTE_NONNUMERIC if awkward else csv.QUOTE_MINIMAL
-    writer = csv.writer(text, lineterminator="\n", quoting=quoting)
+    writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC if awkward else csv.QUOTE_MINIMAL)
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
     return text.getvalue()

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from tricover.errors import InputError, listed, shown
 from tricover.formats.projection import Projection
 
-__all__ = ["LARGEST", "Points", "checked_ids", "checked_positions", "checked_weights", "own_floats"]
+__all__ = ["LARGEST", "Points", "checked_ids", "checked_positions", "checked_weights", "dimensions", "own_floats"]
 
 Floats = NDArray[np.float64]
 
@@ -30,6 +30,14 @@ def own_floats(values: ArrayLike) -> Floats:
         return np.array(values, dtype=np.float64)
     except OverflowError:
         raise ValueError("a whole number is too large") from None
+
+
+def dimensions(values: ArrayLike) -> int:
+    """How deep lists of numbers are nested; 0 where they have unequal lengths, which whoever reads them will say."""
+    try:
+        return int(np.ndim(values))
+    except ValueError:
+        return 0
 
 
 def _floats(values: ArrayLike, what: str) -> Floats:

@@ -22,6 +22,7 @@ from pydantic import AfterValidator, Field, ValidationError
 
 from tricover.errors import FileFormatError, InputError, shown
 from tricover.formats import Projection, read_whole, write_whole
+from tricover.formats.points import dimensions
 from tricover.simulation.explain import explain
 from tricover.simulation.resolve import Ground, formation_of, ground_of, targets_of
 from tricover.simulation.section import Floats, Pair, Section, StepNumber, Text
@@ -192,7 +193,7 @@ def _anchors(given: Any) -> dict[str, Any]:
         if given != "fit":
             raise InputError(f"anchors must be positions, paths or 'fit', not {shown(given)}")
         return {"fit": True}
-    return {"paths" if np.ndim(given) == 3 else "positions": given}
+    return {"paths" if dimensions(given) == 3 else "positions": given}
 
 
 def _vehicle(given: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from tricover.errors import FileFormatError, InputError, listed
 from tricover.formats import Points, Projection, read_points, write_points, write_whole
 from tricover.formats.binary import npy_array
-from tricover.formats.points import LARGEST, checked_ids, checked_positions, checked_weights
+from tricover.formats.points import LARGEST, checked_ids, checked_positions, checked_weights, dimensions
 from tricover.formats.writing import read_whole
 from tricover.targets.density import local_density
 from tricover.targets.index import Index, Masses, build_index, count_and_sum, list_members
@@ -62,7 +62,7 @@ class Targets:
         projection: Projection | None = None,
         motion: Motion | None = None,
     ) -> None:
-        if np.ndim(points) == 3:
+        if dimensions(points) == 3:
             if motion is not None:
                 raise InputError("targets have points over time and a motion: give one of the two")
             motion = Track.checked(points)
