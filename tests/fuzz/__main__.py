@@ -4,7 +4,6 @@ Broken files that are not handled as they should be are kept in out/fuzz, with t
 """
 
 import argparse
-import itertools
 import sys
 import tempfile
 import time
@@ -12,12 +11,11 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.fuzz.campaign import Case, Failure, Tally, campaign, data_of, try_file
+from tests.fuzz.campaign import Case, Failure, Tally, campaign, data_of, try_file, turns
 from tests.fuzz.corpus import COMPANIONS, seeds
 from tests.fuzz.subjects import SUBJECTS, Subject
 
 OUT = Path("out/fuzz")
-_TURN = 50  # cases of one subject in a row
 
 
 def main() -> int:
@@ -28,7 +26,7 @@ def main() -> int:
     began = time.monotonic()
 
     def cases() -> Iterator[Case]:
-        for done, case in enumerate(_turns(chosen, arguments.seed, arguments.first)):
+        for done, case in enumerate(turns(chosen, arguments.seed)):
             if done >= arguments.cases or time.monotonic() - began > arguments.seconds:
                 return
             yield case
@@ -43,17 +41,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=float("inf"), help="how long")
     parser.add_argument("--cases", type=float, default=float("inf"), help="how many")
     parser.add_argument("--seed", type=int, default=0, help="another seed gives other files")
-    parser.add_argument("--first", type=int, default=0, help="number of each subject's first case")
     parser.add_argument("--only", action="append", choices=SUBJECTS, help="one subject; may be repeated")
     parser.add_argument("--file", type=Path, help="try this file with the subject of --only")
     return parser.parse_args()
-
-
-def _turns(subjects: list[Subject], seed: int, first: int) -> Iterator[Case]:
-    for start in itertools.count(first, _TURN):
-        for subject in subjects:
-            for number in range(start, start + _TURN):
-                yield Case(subject, seed, number)
 
 
 def _tell(tally: Tally, failure: Failure | None) -> None:

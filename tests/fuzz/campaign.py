@@ -5,6 +5,7 @@ A case is a subject, a seed and a number, and gives the same file every time. It
 and on what ``subjects`` says of a file that was accepted.
 """
 
+import itertools
 import multiprocessing
 import os
 import random
@@ -16,7 +17,7 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
@@ -29,7 +30,7 @@ from tests.fuzz.mutate import mutated
 from tests.fuzz.subjects import Subject
 from tricover.errors import TricoverError
 
-__all__ = ["Case", "Failure", "Tally", "campaign", "data_of", "try_file"]
+__all__ = ["Case", "Failure", "Tally", "campaign", "data_of", "try_file", "turns"]
 
 SECONDS, MEMORY = 10.0, 2 << 30
 _PATIENCE = 120.0  # seconds of waiting for a case: native code hears no alarm, and other processes take their share
@@ -72,6 +73,14 @@ def data_of(case: Case) -> bytes:
     """The file of a case."""
     rng = random.Random(f"{case.subject.name}/{case.seed}/{case.number}")
     return mutated(case.subject.kind, seeds(case.subject.kind), rng)
+
+
+def turns(subjects: Sequence[Subject], seed: int) -> Iterator[Case]:
+    """Cases without end: each subject has its turn, again and again."""
+    for round_ in itertools.count():
+        for subject in subjects:
+            for number in range(round_ * subject.turn, (round_ + 1) * subject.turn):
+                yield Case(subject, seed, number)
 
 
 def campaign(
@@ -186,13 +195,15 @@ def _size() -> int:
     return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 
 
-def try_file(subject: Subject, data: bytes, folder: Path) -> tuple[str | None, bool, float]:
+def try_file(
+    subject: Subject, data: bytes, folder: Path, most_seconds: float = SECONDS
+) -> tuple[str | None, bool, float]:
     """Why a file failed, whether it was accepted, and the seconds of computing that it took."""
     path = folder / f"case{subject.ending}"
     path.write_bytes(data)
     began = time.process_time()
     signal.signal(signal.SIGPROF, _ring)
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, most_seconds)
     reason, accepted = None, False
     try:
         with warnings.catch_warnings():
@@ -202,7 +213,7 @@ def try_file(subject: Subject, data: bytes, folder: Path) -> tuple[str | None, b
     except TricoverError as error:
         reason = _fault(str(error))
     except _TooLong as error:
-        reason = f"took more than {SECONDS:.0f} s\n{_place(error)}"
+        reason = f"took more than {most_seconds:g} s\n{_place(error)}"
     except BaseException as error:  # noqa: BLE001 - that nothing else comes is what is tried
         reason = f"{type(error).__name__}: {error}\n{_place(error)}"
     finally:

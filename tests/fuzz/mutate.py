@@ -40,6 +40,17 @@ VALUES: list[Any] = [
     ["Point"], [None], {"a": 1}, {"type": "Point"}, {"x": {}}, [1e308, 1e308], [1e300, 91],
     [[1e150, 0]], ["a", "b"],
 ]  # fmt: skip
+
+
+def _is_toml(value: Any) -> bool:
+    try:
+        tomli_w.dumps({"a": value}).encode()
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+TOML_VALUES = [value for value in VALUES if _is_toml(value)]
 _DEEP = ("toml", "flight", "network", "mission")  # kinds in which a broken byte is seen at once
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][-+]?\d+)?")
 
@@ -171,20 +182,11 @@ def _json(data: bytes, rng: random.Random) -> bytes:
 
 
 def _toml(data: bytes, rng: random.Random) -> bytes:
-    usable = [value for value in VALUES if _is_toml(value)]
-    tree = _tree(tomllib.loads(data.decode()), rng, usable)
+    tree = _tree(tomllib.loads(data.decode()), rng, TOML_VALUES)
     try:
         return tomli_w.dumps(tree).encode()
     except (TypeError, ValueError, AttributeError, RecursionError):  # TOML has no word for it
         return data
-
-
-def _is_toml(value: Any) -> bool:
-    try:
-        tomli_w.dumps({"a": value}).encode()
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def _table(data: bytes, rng: random.Random) -> bytes:

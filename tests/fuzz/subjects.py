@@ -41,12 +41,16 @@ AGENTS, COUNT, STEPS, RESOLUTION, ROUNDS = (
 
 @dataclass(frozen=True)
 class Subject:
-    """A reader: ``use`` takes a file with this ending; ``kind`` says which valid files are broken for it."""
+    """A reader: ``use`` takes a file with this ending; ``kind`` says which valid files are broken for it.
+
+    ``turn`` is how many cases come in a row, before the next subject has its turn: fewer where each takes longer.
+    """
 
     name: str
     kind: str
     ending: str
     use: Callable[[Path], None]
+    turn: int = 100
 
 
 def points(path: Path) -> None:
@@ -198,11 +202,11 @@ def certify_with_scenario(path: Path) -> None:
 
 def _on_points(name: str, *more: object) -> list[Subject]:
     use = functools.partial(_with, on_points, (name, *more))
-    return [Subject(f"tricover {name} {kind}", kind, f".{kind}", use) for kind in _POINT_FILES]
+    return [Subject(f"tricover {name} {kind}", kind, f".{kind}", use, 10) for kind in _POINT_FILES]
 
 
-def _on_scenario(title: str, *words: object) -> Subject:
-    return Subject(f"tricover {title}", "toml", ".toml", functools.partial(_with, on_scenario, words))
+def _on_scenario(title: str, *words: object, turn: int = 10) -> Subject:
+    return Subject(f"tricover {title}", "toml", ".toml", functools.partial(_with, on_scenario, words), turn)
 
 
 def _with(use: Callable[..., None], words: tuple[object, ...], path: Path) -> None:
@@ -223,11 +227,11 @@ SUBJECTS = {
         *_on_points("compare", "--agents", 6),
         _on_scenario("run", "run", "--json"),
         _on_scenario("certify scenario", "certify", "--json"),
-        Subject("tricover certify log", "log", ".csv", certify_log),
-        Subject("tricover certify --network", "network", ".json", certify_with_network),
-        Subject("tricover certify --scenario", "flight", ".toml", certify_with_scenario),
+        Subject("tricover certify log", "log", ".csv", certify_log, 10),
+        Subject("tricover certify --network", "network", ".json", certify_with_network, 10),
+        Subject("tricover certify --scenario", "flight", ".toml", certify_with_scenario, 10),
         _on_scenario("export csv", "export", "-o", "out.csv"),
         _on_scenario("export geojson", "export", "-o", "out.geojson"),
-        _on_scenario("report", "report", "-o", "out.html"),
+        _on_scenario("report", "report", "-o", "out.html", turn=2),
     )
 }

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.errors import FileFormatError, InputError, shown
+from tricover.formats.plain_json import parsed
 from tricover.formats.points import LARGEST
 from tricover.geometry import CellGrid
 from tricover.goals import GoalRule, LocalGoal, prepare
@@ -112,9 +113,9 @@ class Told:
     def from_json(cls, text: str) -> "Told":
         """What the text of ``to_json`` says; anything else is an error."""
         try:
-            plain = json.loads(text)
+            plain = parsed(text)
             network = Network.from_json(json.dumps(plain.pop("network")))
             paths = np.array(plain.pop("paths"), dtype=np.float64)
             return cls(network, paths, **plain)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError) as error:
             raise FileFormatError(f"this is not what agents were told ({type(error).__name__}: {error})") from None

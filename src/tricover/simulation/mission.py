@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from tricover.control import Memory, Told, memory_of
 from tricover.errors import FileFormatError, InputError
 from tricover.formats import Projection
+from tricover.formats.plain_json import parsed
 from tricover.goals.anchors import anchor_positions
 from tricover.network import Network, build_network
 from tricover.simulation.resolve import Ground, ground_of, still_from
@@ -182,10 +183,10 @@ class Mission:
     def from_json(cls, text: str) -> "Mission":
         """The mission of a text from ``to_json``: no network is built anew."""
         try:
-            plain = json.loads(text)
+            plain = parsed(text)
             scenario = Scenario(**plain["scenario"])
             epochs = [Epoch(int(part["start"]), Told.from_json(json.dumps(part["told"]))) for part in plain["epochs"]]
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise FileFormatError(f"this is not the text of a mission ({type(error).__name__}: {error})") from None
         return cls.with_epochs(scenario, epochs)
 

@@ -103,7 +103,7 @@ class Formation(Section):
     file: FilePath | None = Field(None, description="point file: CSV, NPY, JSON, GeoJSON")
     positions: Points | None = Field(None, description="reference positions in metres")
     generator: Literal["square", "disc"] | None = Field(None, description="made by rule, from the keys below")
-    agents: int | None = Field(None, ge=4, description="how many agents the generator makes")
+    agents: int | None = Field(None, ge=4, le=2**53, description="how many agents the generator makes")
     size: Length | None = Field(None, description="side of the square or diameter of the disc, in metres")
     start: Points | None = Field(None, description="where agents start, if not at their reference positions")
 
@@ -157,7 +157,7 @@ class TargetSettings(Section):
     density: float | None = Field(None, gt=0, description="points per square metre for a file with polygons")
     positions: Points | None = Field(None, description="positions in metres")
     generator: Literal["polygon", "clusters"] | None = Field(None, description="made by rule, from the keys below")
-    count: int | None = Field(None, ge=1, description="how many targets the generator makes")
+    count: int | None = Field(None, ge=1, le=2**53, description="how many targets the generator makes")
     corners: Points | None = Field(None, description="corners of the polygon")
     centres: Points | None = Field(None, description="centres of the clusters")
     spread: Length | None = Field(None, description="standard deviation of a cluster, in metres")
