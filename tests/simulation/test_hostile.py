@@ -239,3 +239,12 @@ def test_paths_that_do_not_fit_the_network_are_refused(paths):
 def test_missions_that_are_none(text):
     with pytest.raises(FileFormatError, match="this is not the text of a mission"):
         Mission.from_json(text)
+
+
+@pytest.mark.parametrize("starts", [[1], [0, 0], [0, 2, 1], [0.0], [True], ["0"], [None], [float("inf")], []])
+def test_epochs_begin_at_steps_from_0_on(starts):
+    plain = json.loads(Mission.of(tc.Scenario(reference=TEAM, targets=[[1, 1]])).to_json())
+    told = plain["epochs"][0]["told"]
+    plain["epochs"] = [{"start": start, "told": told} for start in starts]
+    with pytest.raises(FileFormatError, match="its epochs begin at"):
+        Mission.from_json(json.dumps(plain))

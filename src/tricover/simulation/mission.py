@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.control import Memory, Told, memory_of
-from tricover.errors import FileFormatError, InputError
+from tricover.errors import FileFormatError, InputError, shown
 from tricover.formats import Projection
 from tricover.formats.plain_json import parsed
 from tricover.goals.anchors import anchor_positions
@@ -185,7 +185,10 @@ class Mission:
         try:
             plain = parsed(text)
             scenario = Scenario(**plain["scenario"])
-            epochs = [Epoch(int(part["start"]), Told.from_json(json.dumps(part["told"]))) for part in plain["epochs"]]
+            epochs = [Epoch(part["start"], Told.from_json(json.dumps(part["told"]))) for part in plain["epochs"]]
+            starts = [epoch.start for epoch in epochs]
+            if any(type(start) is not int for start in starts) or starts[:1] != [0] or sorted(set(starts)) != starts:
+                raise ValueError(f"its epochs begin at {shown(starts)}: give whole steps, ascending from 0 on")
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise FileFormatError(f"this is not the text of a mission ({type(error).__name__}: {error})") from None
         return cls.with_epochs(scenario, epochs)
