@@ -63,7 +63,7 @@ def scenario_of(seed, kind, agents=None, goal=None, motion=None, plain=False):
     rng = np.random.default_rng([seed, 14])
     side, duration = KINDS[kind]
     slow = kind == "rotorpy"
-    count = agents or int(rng.integers(10, 12) if slow else rng.integers(10, 61))
+    count = agents or int(10 if slow else rng.integers(10, 61))
     reference = rng.random((count, 2)) * side
     mentee = ("fermat", "balanced")[int(rng.integers(2))]
     motion = motion or ("reach", "walk")[int(rng.integers(2))]
@@ -78,7 +78,7 @@ def scenario_of(seed, kind, agents=None, goal=None, motion=None, plain=False):
         "network": {"mentee": mentee},
         "control": {"motion": motion, "goal": goal, "resolution": resolution, "margin": 0.03},
         "vehicle": _vehicle(kind, duration, count),
-        "steps": 2 if slow else 12 if kind == "quadrotor" else 40,
+        "steps": 1 if slow else 12 if kind == "quadrotor" else 40,
         "seed": seed,
     }
     if not plain:
@@ -97,7 +97,10 @@ def _changes(rng, network, points, side, steps):
         changes["anchors"] = np.array([places * (1 - 0.02 * step) for step in range(int(rng.integers(2, 6)))])
     if rng.random() < 0.35:
         velocity = (0.01 * side * rng.normal(size=2)).tolist()
-        motion = {"velocity": velocity, **({"until": int(rng.integers(1, steps))} if rng.random() < 0.7 else {})}
+        motion = {
+            "velocity": velocity,
+            **({"until": int(rng.integers(1, max(steps, 2)))} if rng.random() < 0.7 else {}),
+        }
         changes["targets"] = {"positions": points, "motion": motion}
     events = {}
     if rng.random() < 0.3 and len(network.followers) > 1:
