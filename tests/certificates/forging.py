@@ -189,7 +189,7 @@ def _stale_anchors(rng, log):
     # The team acts on anchors that went elsewhere: the table has their first places, or those of some steps before.
     moved = positions[:, some] + np.linspace(0, 0.3, len(positions))[:, None, None] * rng.normal(size=2) * 0.1
     moved = (moved - positions[0, some]) * np.ptp(positions[0]) + positions[0, some]
-    if rng.random() < 0.5:
+    if rng.random() < 0.5 and (positions[:, some] != positions[0, some]).any():
         positions[:, some] = positions[0, some]
         return replace(log, positions=positions)
     age = int(rng.integers(1, 4))

@@ -139,8 +139,7 @@ def _steps_on_paths(scenario):
 
 
 def _near(one, other, told):
-    apart = sum((a - b) ** 2 for a, b in zip(one, other, strict=True))
-    return apart <= (exact(told.tolerance) * (1 + _NEAR)) ** 2
+    return _square(one, other) <= (exact(told.tolerance) * (1 + _NEAR)) ** 2
 
 
 def _cross(a, b, p):
@@ -153,7 +152,7 @@ def _landings(before, after, network, scenario):
     for agent in network.followers.tolist():
         corners, point = [before[j] for j in network.in_neighbors[agent].tolist()], after[agent]
         area = _cross(*corners)
-        if not area:
+        if _flat(area, corners):
             continue
         if _outside(point, corners, area):
             found.add("landing")
@@ -162,14 +161,23 @@ def _landings(before, after, network, scenario):
     return found
 
 
+def _flat(area, corners):
+    """Whether a triangle has no area but for rounding: it has no cells, and the points of its edges are all it has."""
+    a, b, c = (_square(*pair) for pair in (corners[:2], corners[1:], corners[::2]))
+    return area**2 <= _FEW**2 * max(a * b, b * c, c * a)
+
+
+def _square(a, b):
+    return (b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2
+
+
 def _outside(point, corners, area):
     """Whether a point is beyond a side of a triangle, by more than rounding."""
     largest = max(abs(value) for place in (point, *corners) for value in place)
     for k in range(3):
         a, b = corners[k], corners[(k + 1) % 3]
         beyond = -_cross(a, b, point) * (1 if area > 0 else -1)
-        length = (b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2
-        if beyond > 0 and beyond**2 > (_FEW * largest) ** 2 * length:
+        if beyond > 0 and beyond**2 > (_FEW * largest) ** 2 * _square(a, b):
             return True
     return False
 

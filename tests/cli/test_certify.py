@@ -1,6 +1,7 @@
 """``tricover certify``: what it prints, its exit codes, and what it says when it cannot."""
 
 import json
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -8,6 +9,8 @@ import zarr
 from typer.testing import CliRunner
 
 import tricover as tc
+from tricover.certificates.evidence import JITTER
+from tricover.cli.certify import certify
 from tricover.cli.main import app
 
 
@@ -113,6 +116,10 @@ def test_the_times_of_a_table(folder, tmp_path):
     late.write_text("\n".join(["7.2" + line[1:] if line.startswith("7,") else line for line in lines]))
     assert run(late, "--network", folder / "network.json", "--quiet").exit_code == 1
     assert run(late, "--network", folder / "network.json", "--jitter", 0.25, "--quiet").exit_code == 0
+
+
+def test_the_command_allows_the_jitter_of_the_library():
+    assert signature(certify).parameters["jitter"].default == JITTER
 
 
 def test_constants(folder):
