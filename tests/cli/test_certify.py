@@ -142,7 +142,7 @@ def test_bad_input_is_one_line(complaint, folder, tmp_path):
     assert "belong to a log" in complaint("certify", folder / "run", "--network", folder / "network.json")
     assert "not the store of a run" in complaint("certify", tmp_path / "empty")
     assert "cannot read" in complaint("certify", tmp_path / "no.csv", "--network", folder / "network.json")
-    for name in ("out", "no.csv", "no.toml", "no.zarr"):
+    for name in ("out", "no.csv", "no.toml", "no.zarr", "n" * 300):
         said = complaint("certify", tmp_path / name)
         assert f"cannot read {tmp_path / name}: there is no such run, log or scenario" in said
     for option in ("--arrived", "--tolerance"):

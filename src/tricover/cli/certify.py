@@ -1,5 +1,6 @@
 """``tricover certify``: which guarantees hold for a run, a log or a scenario."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -105,7 +106,7 @@ def _source(
     from tricover.certificates import Settings, log_of_run, read_log, with_scenario
     from tricover.simulation import Run, Scenario
 
-    if not subject.exists():
+    if not os.path.exists(subject):  # False too for what no file can be called
         raise FileFormatError(f"cannot read {subject}: there is no such run, log or scenario")
     if subject.is_dir() or subject.suffix == ".toml":
         if networks or scenario is not None:
