@@ -4,7 +4,7 @@ BIN := .venv/bin
 RENDERED := tests/test_site.py tests/plot/test_animation.py
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test rendered browser check lint types contracts site bench performance lock clean
+.PHONY: demo test rendered browser fuzz check lint types contracts site bench performance lock clean
 .DELETE_ON_ERROR:
 
 demo: .venv/.run
@@ -22,6 +22,10 @@ rendered: .venv/.dev
 browser: .venv/.dev
 	@tests/browser/chromium.sh
 	@$(BIN)/python -m pytest tests/browser
+
+# Broken files for every reader and command, for as long as you like: FUZZ="--seconds 600 --seed 7" or "--cases 100000".
+fuzz: .venv/.dev
+	@$(BIN)/python -m tests.fuzz $(FUZZ)
 
 check: lint types contracts site test rendered browser
 

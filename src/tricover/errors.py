@@ -8,9 +8,10 @@
     ├── StoreError           a run that cannot be written where it should be
     └── MissingExtraError    an optional library is not installed
 
-A message names the culprit and the remedy, on one line.
+A message names the culprit and the remedy, on one line, whatever is in the data that it speaks of.
 """
 
+import reprlib
 from collections.abc import Iterable, Sequence
 
 __all__ = [
@@ -25,11 +26,16 @@ __all__ = [
     "agents",
     "listed",
     "plain",
+    "shown",
 ]
 
 
 class TricoverError(Exception):
     """Root of all errors that Tricover raises on purpose."""
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return plain(text if len(text) <= _LONGEST else f"{text[:_HEAD]} … {text[-_TAIL:]}")
 
 
 class InputError(TricoverError, ValueError):
@@ -58,6 +64,28 @@ class StoreError(TricoverError, OSError):
 
 class MissingExtraError(TricoverError, ImportError):
     """An optional library is not installed; the message names the extra that brings it."""
+
+
+def shown(value: object) -> str:
+    """A value for a message: in full where it is short, else its beginning and its end.
+
+    >>> shown([1, "x"]), shown(10**5000)
+    ("[1, 'x']", 'a whole number of 16610 bits')
+    """
+    return _SHORT.repr(value)
+
+
+class _Short(reprlib.Repr):
+    """Values from a file may be long, or nested deeper than Python can spell out."""
+
+    def repr_int(self, value: int, level: int) -> str:
+        return repr(value) if value.bit_length() <= 64 else f"a whole number of {value.bit_length()} bits"
+
+
+_HEAD, _TAIL, _LONGEST = 700, 250, 1000  # characters of a message
+_SHORT = _Short()
+_SHORT.maxstring = _SHORT.maxother = 80
+_SHORT.maxlevel = 4
 
 
 def listed(items: Iterable[object], most: int = 6) -> str:

@@ -14,7 +14,18 @@ from tests.certificates.flights import team
 from tricover.certificates import Certificate, Claim, Fault, log_of
 from tricover.errors import InputError
 
-KEYS = ["structure", "anchors", "theorem1", "C1", "C2", "theorem2", "finite-time", "containment", "theorem3"]
+KEYS = [
+    "evidence",
+    "structure",
+    "anchors",
+    "theorem1",
+    "C1",
+    "C2",
+    "theorem2",
+    "finite-time",
+    "containment",
+    "theorem3",
+]
 
 
 def certificate(broken=False):
@@ -57,7 +68,7 @@ def test_table_and_notebook():
     assert "step 2: outside its triangle" in " ".join(text.split())
     html = certificate(broken=True)._repr_html_()
     assert "&lt;flight&gt;" in html
-    assert html.count("<tr>") == 11
+    assert html.count("<tr>") == 12
     assert repr(certificate()).startswith("Certificate of <flight> (")
 
 

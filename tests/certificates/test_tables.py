@@ -29,9 +29,12 @@ def plain(certificate):
 @pytest.mark.parametrize("seed", range(6))
 def test_a_table_is_certified_as_the_positions_are(tmp_path, seed):
     network, positions = team(seed)
-    path = written(tmp_path / "log.csv", positions, times=17.5 + 0.25 * np.arange(len(positions)))
+    times = 17.5 + 0.25 * np.arange(len(positions))
+    path = written(tmp_path / "log.csv", positions, times)
     read_back = tc.Network.from_json(network.to_json())
-    assert plain(certify(read_log(path, read_back))) == plain(certify(log_of(positions, network)))
+    found = plain(certify(read_log(path, read_back)))
+    assert found == plain(certify(log_of(positions, network, times=times)))
+    assert found[1:] == plain(certify(log_of(positions, network)))[1:]  # times are evidence, and nothing else
 
 
 @pytest.mark.parametrize("vehicle", ["exact", "anywhere"])
@@ -86,13 +89,20 @@ def test_lost_agents_may_be_missing(tmp_path):
         ("", "empty"),
         ("time,agent,x\n0,0,1\n", "no column y"),
         ("time,agent,x,y\n", "holds no positions"),
-        ("time,agent,x,y\n0,0,1,one\n", "line 2"),
-        ("time,agent,x,y\n0,0,1,2\n\n0,1,nan,2\n", "line 4"),
-        ("time,agent,x,y\n0,0,1\n", "line 2"),
-        ("time,agent,x,y\n0,99,1,2\n", "no agent 99"),
+        ("time,agent,x,y,X\n0,0,1,2,3\n", "more than one column x"),
+        ("time,agent,x,y\n0,0,1,one\n", "line 2, column y: 'one' is not a finite number"),
+        ("time,agent,x,y\n0,0,1,2\n\n0,1,nan,2\n", "line 4, column x: 'nan' is not a finite number"),
+        ("time,agent,x,y\n-inf,0,1,2\n", "line 2, column time"),
+        ("time,agent,x,y\n0,drone-1,1,2\n", "line 2, column agent: 'drone-1' is not a finite number"),
+        ("time,agent,x,y\n0,0,1\n", "line 2, column y: there is nothing"),
+        ("time,agent,x,y\n0,0, ,2\n", "line 2, column x: there is nothing"),
+        ("time,agent,x,y\n0,0,1,2\n0,99,1,2\n", "line 3: there is no agent 99"),
+        ("time,agent,x,y\n0,1e300,1,2\n", "no agent 1e\\+300"),
         ("time,agent,x,y\n0,1.5,1,2\n", "no agent 1.5"),
         ("time,agent,x,y\n0,-1,1,2\n", "no agent -1"),
-        ("time,agent,x,y\n0,1,1,2\n0,1,1,2\n", "agent 1 has 2 positions at time 0"),
+        ("time,agent,x,y\n0,1,1,2\n0,1,1,2\n", "lines 2 and 3: agent 1 has 2 positions at time 0: keep one"),
+        ("time,agent,x,y\n0,1,1,2\n3,0,1,2\n3,1,1,2\n0,1,4,2\n0,1,4,2\n", "lines 2, 5 and 6: agent 1 has 3 positions"),
+        ("time,agent,x,y\n0,0,1,2\n0,1,1,2\n", "no position of agent 2 at step 0, time 0: all agents"),
     ],
 )
 def test_tables_that_are_none(tmp_path, text, words):
@@ -100,6 +110,55 @@ def test_tables_that_are_none(tmp_path, text, words):
     network = tc.build_network([[0, 0], [4, 0], [4, 4], [0, 4], [2, 2], [1, 2]])
     with pytest.raises(FileFormatError, match=words):
         read_log(tmp_path / "log.csv", network)
+
+
+def test_agents_logged_at_different_times_are_told(tmp_path):
+    network, positions = team(0, steps=3)
+    path = written(tmp_path / "log.csv", positions)
+    lines = path.read_text().splitlines()
+    for shift in (1e-9, 0.3):
+        moved = [lines[0]]
+        for time, agent, *place in (line.split(",") for line in lines[1:]):
+            moved.append(",".join([repr(float(time) + shift * (agent == "4")), agent, *place]))
+        path.write_text("\n".join(moved))
+        with pytest.raises(
+            FileFormatError, match=r"log.csv: the log has no position of agent 4 at step 0, time 0: all"
+        ):
+            read_log(path, network)
+
+
+def test_a_step_that_was_left_out_of_a_table_is_seen(tmp_path):
+    network, positions = team(0, steps=8)
+    path = written(tmp_path / "log.csv", positions, 0.5 * np.arange(9))
+    assert certify(read_log(path, network)).holds
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join(line for line in lines if not line.startswith("2.0,")))
+    found = certify(read_log(path, network))
+    assert not found.holds
+    assert (found["evidence"].figures["worst_time"], found["evidence"].figures["longest"]) == (1.5, 1.0)
+
+
+def test_a_table_that_needs_more_memory_than_there_may_be(tmp_path, monkeypatch):
+    network, positions = team(0, steps=8)
+    path = written(tmp_path / "log.csv", positions)
+    need = 16 * positions.shape[0] * positions.shape[1] / 2**30
+    monkeypatch.setenv("TRICOVER_MEMORY", str(1.01 * need))
+    assert certify(read_log(path, network)).holds
+    monkeypatch.setenv("TRICOVER_MEMORY", str(0.99 * need))
+    with pytest.raises(InputError, match=f"log.csv: {len(network)} agents at 9 times need about"):
+        read_log(path, network)
+
+
+@pytest.mark.parametrize("value", [1e101, -1e200, 1.7e308])
+def test_positions_of_extreme_size_are_refused(tmp_path, value):
+    network, positions = team(0, steps=3)
+    positions[2, 4, 1] = value
+    with pytest.raises(
+        FileFormatError, match=r"agent 4 is at .* at step 2, time 2: coordinates must be within 1e\+100 m"
+    ):
+        read_log(written(tmp_path / "log.csv", positions), network)
+    with pytest.raises(InputError, match=r"agent 4 is at .* at step 2: coordinates"):
+        certify(log_of(positions, network))
 
 
 def test_logs_that_are_none():

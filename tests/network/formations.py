@@ -35,7 +35,7 @@ def formations(draw, n=2, most=24):
     else:
         points = rng.random((count, n))
         points[:, -1] *= 1e-9
-    points = points * draw(st.sampled_from([1.0, 0.1, 1e6, 1e-6, 1e150, 1e-150]))
+    points = points * draw(st.sampled_from([1.0, 0.1, 1e6, 1e-6, 1e96, 1e-150, 1e-290]))
     points = points + draw(st.sampled_from([0.0, 0.0, 1.0, 1e3])) * np.abs(points).max()
     points = np.unique(points, axis=0)
     return points[rng.permutation(len(points))][: 2 * most]

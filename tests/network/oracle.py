@@ -1,6 +1,7 @@
 """Algorithm 1 written from the paper in exact arithmetic, plainly and slowly: what the fast one must agree with.
 
-Geometry is rational. Sums of distances have 60 digits; sums that agree to 50 are ties and go to the lowest index.
+Geometry is rational. Sums of distances have 150 digits; sums that agree to 60 (2⁻¹⁹⁹) are ties and go to the lowest
+index.
 """
 
 from decimal import Decimal, localcontext
@@ -29,7 +30,7 @@ def as_fractions(reference):
 
 def total_distance(point, corners):
     with localcontext() as context:
-        context.prec = 60
+        context.prec = 150
         total = Decimal(0)
         for corner in corners:
             square = sum((a - b) ** 2 for a, b in zip(point, corner, strict=True))
@@ -38,10 +39,16 @@ def total_distance(point, corners):
 
 
 def first_least(agents, score):
-    """The lowest index among those whose score is least, to 50 digits."""
-    scores = {i: score(i) for i in agents}
-    least = min(scores.values())
-    return min(i for i in agents if scores[i] - least <= abs(least) * type(least)(10) ** -50)
+    """The first of those whose score is least: a fraction exactly, a sum of distances to 60 digits."""
+    scores = {i: score(i) for i in sorted(agents)}
+    first = min(scores)
+    with localcontext() as context:
+        context.prec = 150
+        for i in scores:
+            margin = 0 if isinstance(scores[i], Fraction) else scores[first] / 2**199
+            if scores[i] < scores[first] - margin:
+                first = i
+    return first
 
 
 def fermat_score(points, corners, members):

@@ -230,12 +230,34 @@ def broken(**changes):
             "no in-neighbour in the layer just above: agent 7",
         ),
         (broken(boundary=[0, 1, 2, 99]), "there is no agent 99"),
+        (broken(boundary=[0, 1, 2, 3, 3]), "the boundary must name each of its agents once"),
+        (broken(boundary=[[0, 1], [2, 3]]), "agents must be a list of whole numbers"),
+        (broken(boundary=[0, 1, 2, 3.5]), "agents must be a list of whole numbers"),
+        (broken(boundary=[0, 1, 2, 10**400]), "agents must be a list of whole numbers"),
+        (broken(boundary=[0, 1, [2], 3]), "broken network file"),
         (broken(core="x"), "broken network file"),
+        (broken(core=4.0), "core must be an agent's index"),
+        (broken(core=[4]), "core must be an agent's index"),
+        (broken(core=True), "core must be an agent's index"),
+        (broken(core=99), "there is no agent 99"),
+        (broken(core=4).replace('"core": 4', '"core": 1e400'), "core must be an agent's index"),
+        (broken(core=4).replace('"core": 4', '"core": ' + "9" * 5000), "core must be an agent's index"),
+        (broken(core_choice=10**400), "core must be None, an agent's index or a point"),
+        (broken(core_choice=[[1, 2], [3]]), "broken network file"),
+        (broken(mentee=["fermat"]), "mentee the name of a rule"),
+        (broken(layer=[0, 0, 0, 0, 0, 1, 1, 2**40]), "layer must be whole numbers"),
+        (broken(layer=[0, 0, 0, 0, 0, 1, 1, 10**30]), "layer must be whole numbers"),
+        (broken(reference=[[0, 10**400]] * 8), "must have finite coordinates"),
+        (broken(reference=[[0, "x"]] * 8), "reference positions must be"),
+        (broken(version=[[1] * 9] * 9), "this program reads version 1"),
+        ("[" * 5000, "not a JSON text: lists or objects are nested too deep"),
+        (broken(format="\ud800"), "not a network file"),
     ],
 )
 def test_network_files_that_do_not_hold_a_network_are_refused(text, message):
-    with pytest.raises((FileFormatError, InputError), match=message):
+    with pytest.raises((FileFormatError, InputError), match=message) as error:
         tc.Network.from_json(text)
+    assert str(error.value).isprintable()
 
 
 def test_graphs_that_are_not_networks_are_refused():

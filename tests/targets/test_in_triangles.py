@@ -231,3 +231,7 @@ def test_bad_values_are_refused():
     for values in ([1.0], [[1.0], [np.nan]], 3.0):
         with pytest.raises(InputError, match="values must be finite, of shape"):
             targets.sums_in_triangles([[0, 0], [1, 0], [0, 1]], values)
+    for values in ([1e308, 1e308], [0.0, -6e299]):
+        with pytest.raises(InputError, match=r"must not exceed 1e\+300 divided by the number of targets"):
+            targets.sums_in_triangles([[0, 0], [1, 0], [0, 1]], values)
+    assert targets.sums_in_triangles([[0, 0], [2, 0], [0, 2]], [5e299, 5e299]) == 1e300

@@ -8,6 +8,7 @@ from tests.goals.plain import holds
 import tricover as tc
 from tricover.errors import FileFormatError, InputError
 from tricover.targets.density import local_density
+from tricover.targets.motion import Steady
 
 SQUARE = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1]])
 ALL = [[-9.0, -9], [99, -9], [-9, 99]]
@@ -120,9 +121,13 @@ def test_order_is_by_x_then_y_then_weight(weights):
         ((np.zeros((0, 2)),), {}, "there are no points"),
         (([[0, 0, 0]],), {}, r"shape \(N, 2\), not \(1, 3\)"),
         (([[0, np.nan]],), {}, "point 0 has a coordinate that is NaN"),
-        (([[0, 1e200]],), {}, "must not exceed"),
+        (([[0, 1e200]],), {}, r"point 0 has a coordinate beyond 1e\+100 metres"),
+        (([[0, 0], [-1.001e100, 0]],), {}, "point 1 has a coordinate beyond"),
         ((SQUARE, [1, 1, -1, 1]), {}, "point 2 has a weight that is negative"),
         ((SQUARE, [0, 0, 0, 0]), {}, "all weights are zero"),
+        ((SQUARE, [1, 1e308, 1e308, 1]), {}, r"sum to more than 1e\+100, and target 1 alone has 1e\+308: scale them"),
+        ((SQUARE, [3e99, 3e99, 3e99, 3e99]), {}, r"sum to more than 1e\+100, and target 0 alone has 3e\+99"),
+        ((SQUARE, [1, 1, 0, 9e-101]), {}, "target 3 has a weight below 1e-100: give it 0, or scale all weights up"),
         ((SQUARE, [1, 1]), {}, r"weights of shape \(4,\), not \(2,\)"),
         ((SQUARE,), {"ids": ["a"]}, "as many ids"),
         ((SQUARE,), {"active": [[0, 1]]}, "two whole steps for each of 4 targets"),
@@ -136,9 +141,32 @@ def test_bad_targets_are_told_why(arguments, options, message):
         tc.Targets(*arguments, **options)
 
 
+def test_the_limits_themselves_are_accepted():
+    corners = 1e100 * np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]])
+    targets = tc.Targets(corners, [2.5e99] * 4)
+    weight, total = targets.in_triangles([corners[0], corners[1], corners[2]])
+    assert float(weight) == pytest.approx(7.5e99)
+    assert (total / weight / 1e100).round(12).tolist() == [-0.333333333333, 0.333333333333]
+    assert tc.Targets(SQUARE, [1e-100, 0, 1, 1]).weights[0] == 1e-100
+
+
+@pytest.mark.parametrize(
+    "targets",
+    [
+        tc.Targets(SQUARE, motion=Steady(SQUARE, np.array([1e99, 0.0]))),
+        tc.Targets(SQUARE, motion=Steady(SQUARE, np.array([1e308, 0.0]))),
+        tc.Targets.drifting(SQUARE, lambda places, time: np.full_like(places, 3e99)),
+        tc.Targets.along(lambda step: SQUARE + 1e99 * step),
+    ],
+)
+def test_targets_that_leave_all_bounds_are_named(targets):
+    with pytest.raises(InputError, match=r"moving targets at step .*: point 0, 1, 2 and 3 has a coordinate"):
+        targets.at(101)
+
+
 def test_a_motion_that_loses_targets_is_named():
     targets = tc.Targets.along(lambda step: SQUARE[: 4 - step])
-    with pytest.raises(InputError, match="moving targets at step 1: 3 positions for 4 targets"):
+    with pytest.raises(InputError, match=r"moving targets at step 1: 3 positions for 4 targets"):
         targets.at(1)
 
 

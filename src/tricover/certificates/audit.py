@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from tricover.certificates.certificate import Certificate
 from tricover.certificates.check import Check, Step
+from tricover.certificates.evidence import JITTER, Evidence
 from tricover.certificates.log import Log
 from tricover.certificates.margins import Margins
 from tricover.certificates.theorem1 import Anchors, Stochastic, Structure
@@ -19,11 +20,18 @@ __all__ = ["audit", "steps_of"]
 Floats = NDArray[np.float64]
 
 
-def audit(log: Log, eta: float | None = None, window: int | None = None, desired: Floats | None = None) -> Certificate:
+def audit(
+    log: Log,
+    eta: float | None = None,
+    window: int | None = None,
+    desired: Floats | None = None,
+    jitter: float = JITTER,
+) -> Certificate:
     """The certificate of a log; arguments as in ``certify``."""
     anchors = Anchors(log)
     products, convergence = Products(log, eta, window), Convergence(log, anchors, desired)
     checks: list[Check] = [
+        Evidence(log, jitter),
         Structure(),
         anchors,
         Stochastic(log),

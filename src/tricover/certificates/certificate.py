@@ -1,7 +1,7 @@
 """``Certificate``: one entry per claim, with its verdict, its figures, and the equation that it comes from.
 
 A claim *holds*, *fails*, or *does not apply*. One that does not apply says why. One that fails names the agents, the
-steps, by how much and why. The certificate holds when no claim fails.
+steps, by how much and why. The certificate holds when a claim holds and none fails.
 """
 
 import json
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FAILS",
     "HOLDS",
+    "NOTHING_SEEN",
     "NOT_APPLICABLE",
     "Certificate",
     "Claim",
@@ -38,6 +39,7 @@ Verdict: TypeAlias = Literal["holds", "fails", "does not apply"]
 HOLDS: Verdict = "holds"
 FAILS: Verdict = "fails"
 NOT_APPLICABLE: Verdict = "does not apply"
+NOTHING_SEEN = "There are no steps of followers to look at."
 
 _COLOURS = {HOLDS: "green", FAILS: "red", NOT_APPLICABLE: "yellow"}
 _HTML_COLOURS = {HOLDS: "#0a7a2f", FAILS: "#c00020", NOT_APPLICABLE: "#8a6d00"}
@@ -142,8 +144,9 @@ class Certificate:
 
     @property
     def holds(self) -> bool:
-        """Whether no claim fails."""
-        return all(claim.verdict != FAILS for claim in self.claims)
+        """Whether a claim holds and none fails."""
+        verdicts = [claim.verdict for claim in self.claims]
+        return HOLDS in verdicts and FAILS not in verdicts
 
     def __getitem__(self, key: str) -> Claim:
         for claim in self.claims:

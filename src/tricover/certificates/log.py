@@ -2,6 +2,8 @@
 
 A simulated run converts to it, and so does a table from a real flight. Positions are read in blocks, so a log may be
 larger than memory. Agents that the present network does not have are not looked at: they are lost, or join later.
+
+A log may know its times. ``evidence`` then looks whether its steps are those of the team.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,18 +13,20 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tricover.errors import InputError, agents
+from tricover.errors import InputError, agents, listed
 from tricover.goals import GoalRule
 from tricover.network import Network
 from tricover.targets import Targets
 
-__all__ = ["ROUNDING", "ArrayReader", "Log", "LoggedEpoch", "Settings", "log_of"]
+__all__ = ["ROUNDING", "ArrayReader", "Log", "LoggedEpoch", "Settings", "check_positions", "log_of"]
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 #: A position is at a place if it is closer than this times the largest coordinate: 16 ε, as for landings.
 ROUNDING = 16 * float(np.finfo(np.float64).eps)
+
+_FARTHEST = 1e100  # metres, and seconds: products of two stay finite
 
 _BLOCK_BYTES = 8 << 20  # the size of a chunk of a stored run, so that each chunk is read once
 
@@ -39,6 +43,7 @@ class Settings:
         exact: which agents (N,) land on the middle of their reach set, to the bit.
         ideal: which agents (N,) always land in their reach set. The others may miss it.
         tolerance: metres within which an agent counts as at a place, beyond rounding.
+        duration: seconds per step, Δt.
     """
 
     motion: Literal["reach", "walk"] | None = None
@@ -48,6 +53,7 @@ class Settings:
     exact: bool | Flags = False
     ideal: bool | Flags = False
     tolerance: float = 0.0
+    duration: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,12 +66,19 @@ class LoggedEpoch:
         places: where its anchors stand, (A, 2) in the order of ``network.anchors``. None: where they are at
             ``arrived``.
         arrived: the step from which on they stand there. None: whenever they first get there.
+        expected: the step before which nobody expects them there, where ``arrived`` is None.
     """
 
     start: int
     network: Network
     places: Floats | None = None
     arrived: int | None = 0
+    expected: int = 0
+
+    @property
+    def due(self) -> int:
+        """The step at which anchors that are not at their places are a fault."""
+        return self.expected if self.arrived is None else self.arrived
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +105,7 @@ class Log:
         settings: what the agents were told.
         targets: those that the last steps saw; None if they are not known.
         still_from: the step from which on the targets stand still.
+        times: when the steps were, (T+1,) in seconds; None if it is not known.
     """
 
     name: str
@@ -102,6 +116,7 @@ class Log:
     settings: Settings = Settings()
     targets: Targets | None = None
     still_from: int = 0
+    times: Floats | None = None
 
     def __repr__(self) -> str:
         return f"<Log of {self.agents} agents, {self.steps} steps: {self.name}>"
@@ -116,7 +131,7 @@ class Log:
         """Steps t with the positions (N, 2) at t and at t+1."""
         before: Floats | None = None
         for start, block in self.blocks():
-            _check_finite(block, start, self)
+            check_positions(block, start, self)
             for offset, after in enumerate(block):
                 if before is not None:
                     yield start + offset - 1, before, after
@@ -148,6 +163,7 @@ def log_of(
     network: Network | list[tuple[int, Network]],
     *,
     name: str = "log",
+    times: ArrayLike | None = None,
     anchors: ArrayLike | None = None,
     arrived: int | None = 0,
     targets: Targets | None = None,
@@ -159,6 +175,7 @@ def log_of(
         positions: in metres.
         network: as in ``build_network``; agents are numbered alike.
         name: for titles.
+        times: when the steps were, (T+1,) in seconds, ascending; None: it is not known, and steps count as even.
         anchors: where the anchors of the last network stand, in the order of ``network.anchors``; None: where they are
             at the step ``arrived``.
         arrived: the step from which on they stand there; None: whenever they first get there.
@@ -177,15 +194,37 @@ def log_of(
         for (start, one), where in zip(networks, places, strict=False)
     )
     told = settings or Settings()
-    log = Log(name, given.shape[1], len(given) - 1, ArrayReader(given), epochs, told, targets)
+    when = None if times is None else _as_times(times, len(given))
+    log = Log(name, given.shape[1], len(given) - 1, ArrayReader(given), epochs, told, targets, times=when)
     _check(log)
     return log
+
+
+def _as_times(times: ArrayLike, count: int) -> Floats:
+    found = np.array(times, dtype=np.float64)
+    if found.shape != (count,):
+        raise InputError(f"a log of {count} positions per agent needs times of shape ({count},), not {found.shape}")
+    if not (np.abs(found) <= _FARTHEST).all():
+        raise InputError(f"times of a log must be finite numbers of seconds, within {_FARTHEST:g}")
+    back = np.flatnonzero(found[1:] <= found[:-1])
+    if back.size:
+        step = int(back[0]) + 1
+        raise InputError(
+            f"times of a log must ascend, and step {step} is at {found[step]:.12g} s, after {found[step - 1]:.12g} s: "
+            "sort the log by time, and keep one position per time"
+        )
+    found.flags.writeable = False
+    return found
 
 
 def _check(log: Log) -> None:
     starts = [epoch.start for epoch in log.epochs]
     if not starts or starts[0] != 0 or sorted(set(starts)) != starts:
         raise InputError(f"networks need ascending first steps from 0 on, not {starts}")
+    if starts[-1] > log.steps:
+        raise InputError(
+            f"the network of step {starts[-1]} is never used, as the log ends at step {log.steps}: leave it out"
+        )
     for epoch in log.epochs:
         if len(epoch.network) > log.agents:
             raise InputError(f"the network has {len(epoch.network)} agents, the log only {log.agents}")
@@ -196,17 +235,25 @@ def _check(log: Log) -> None:
             raise InputError(f"{count} anchors need places of shape ({count}, 2), not {epoch.places.shape}")
 
 
-def _check_finite(block: Floats, start: int, log: Log) -> None:
+def check_positions(block: Floats, start: int, log: Log) -> None:
     """Agents of the network must have a position, at the start and at the end of each of its steps."""
-    finite = np.isfinite(block)
-    if finite.all():
+    usable = np.abs(block) <= _FARTHEST  # False for NaN too
+    if usable.all():
         return
-    for offset, agent in np.argwhere(~finite.all(axis=2)).tolist():
+    for offset, agent in np.argwhere(~usable.all(axis=2)).tolist():
         step = start + offset
         # Γ[step - 1] reads positions at this step too: an agent that is lost now has landed here first.
         arriving, leaving = log.epoch_at(max(step - 1, 0)), log.epoch_at(step)
         if _takes_part(agent, arriving) or (step < log.steps and _takes_part(agent, leaving)):
-            raise InputError(f"the log has no position of {agents([agent])} at step {step}")
+            raise InputError(_complaint(block[offset, agent], agent, step, log))
+
+
+def _complaint(position: Floats, agent: int, step: int, log: Log) -> str:
+    when = f"step {step}" if log.times is None else f"step {step}, time {log.times[step]:.12g}"
+    if np.isfinite(position).all():
+        place = listed(f"{value:g}" for value in position)
+        return f"{agents([agent])} is at {place} at {when}: coordinates must be within {_FARTHEST:g} m"
+    return f"the log has no position of {agents([agent])} at {when}: all agents of the network need one at every time"
 
 
 def _takes_part(agent: int, epoch: LoggedEpoch) -> bool:

@@ -100,6 +100,8 @@ class Margins:
         if settings.motion != "walk":
             why = "the motion is not known" if settings.motion is None else "reach asks for a point, not for a triangle"
             return [Claim(*head, NOT_APPLICABLE, f"No reach sets with area: {why}.")]
+        if self.smallest == np.inf:
+            return [Claim(*head, NOT_APPLICABLE, "No reach sets with area: no triangle had any.")]
         figures = {"margin": settings.margin, "smallest_margin": self.smallest, **self.faults.figures}
         if self.faults.count:
             landings = counted(self.faults.count, "landing")

@@ -22,6 +22,7 @@ from tricover.certificates.certificate import (
     Neighbourhood,
     counted,
 )
+from tricover.certificates.evidence import EVIDENCE, NO_FOLLOWERS
 from tricover.certificates.log import Settings
 from tricover.certificates.radii import neighbourhood
 from tricover.certificates.runs import settings_of
@@ -50,6 +51,9 @@ def foresee(scenario: Scenario) -> Certificate:
     """The guarantees of a scenario, for its last network, before it is run."""
     mission = Mission.of(scenario)
     settings, last = settings_of(mission), mission.epochs[-1]
+    subject = f"scenario {scenario.name} ({len(last.network)} agents), before the run"
+    if not len(last.network.followers):
+        return Certificate(subject, (Claim(*EVIDENCE, FAILS, NO_FOLLOWERS),))
     start = mission.start().positions
     paths = last.told.paths_from(start)
     moves = len(mission.epochs) > 1 or len(paths) > 1 or not np.array_equal(start[last.network.anchors], paths[0])
@@ -65,7 +69,6 @@ def foresee(scenario: Scenario) -> Certificate:
         _tube(last.network, around, points),
         _vehicle(mission, desired, settings),
     )
-    subject = f"scenario {scenario.name} ({len(last.network)} agents), before the run"
     if last.told.some_stay:
         unknown = "An agent that becomes an anchor stays where it then is, which nobody knows yet."
         tube = Claim(*NEIGHBOURHOOD, NOT_APPLICABLE, unknown)

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.certificates.log import Log, LoggedEpoch, Settings
-from tricover.errors import InputError
-from tricover.network import Network
+from tricover.errors import InputError, agents, listed
+from tricover.network import Network, build_network
 from tricover.simulation import Mission, Run, Scenario
-from tricover.simulation.mission import paths_of
+from tricover.simulation.mission import paths_of, roster_of
 from tricover.vehicles import lands
 
 __all__ = ["desired_of_run", "log_of_run", "settings_of", "with_scenario"]
@@ -21,7 +21,9 @@ Floats = NDArray[np.float64]
 def log_of_run(run: Run) -> Log:
     """The log of a run; positions are read as they are needed."""
     epochs = tuple(LoggedEpoch(epoch.start, epoch.network) for epoch in run.epochs)
-    log = Log(run.scenario.name, run.mission.agents, run.steps, partial(run.read, "positions"), epochs)
+    times = np.arange(run.steps + 1, dtype=np.float64) * run.scenario.vehicle.duration
+    reader = partial(run.read, "positions")
+    log = Log(run.scenario.name, run.mission.agents, run.steps, reader, epochs, times=times)
     return _with_mission(log, run.mission, [epoch.told.paths for epoch in run.epochs])
 
 
@@ -42,8 +44,41 @@ def with_scenario(log: Log, scenario: Scenario) -> Log:
     mission = Mission.of(scenario)
     if mission.agents != log.agents:
         raise InputError(f"the scenario has {mission.agents} agents, the log {log.agents}")
+    _check_networks(log, mission)
     networks = [(epoch.start, epoch.network) for epoch in log.epochs]
     return _with_mission(log, mission, paths_of(scenario, mission.targets, networks))
+
+
+def _check_networks(log: Log, mission: Mission) -> None:
+    """The networks of a log must be those of the scenario's roster, whoever was lost and whenever.
+
+    Reference positions may differ: a network's file may have a plane of its own. Who listens to whom may not.
+    """
+    roster = roster_of(mission.scenario, mission.ground.reference)
+    rules = mission.scenario.network
+    for epoch in log.epochs:
+        network = epoch.network
+        known = [one.network for one in mission.epochs if len(one.network) == len(network)]
+        if any(not _differ(network, one).any() for one in known):
+            continue
+        whole = build_network(roster[: len(network)], mentee=rules.mentee, core=rules.core)
+        expected = whole.without(network.lost)
+        if _differ(network, expected).any():
+            agent = int(np.flatnonzero(_differ(network, expected))[0])
+            raise InputError(
+                f"the network of step {epoch.start} is not the scenario's: {agents([agent])} {_hears(network, agent)}, "
+                f"by the scenario it {_hears(expected, agent)}; build it from the scenario's formation by its rule"
+            )
+
+
+def _differ(one: Network, other: Network) -> NDArray[np.bool_]:
+    """Which agents (N,) of two networks of the same size hear others, or are of another layer."""
+    return np.asarray((one.in_neighbors != other.in_neighbors).any(axis=1) | (one.layer != other.layer))
+
+
+def _hears(network: Network, agent: int) -> str:
+    hears = network.in_neighbors[agent]
+    return f"hears {listed(hears)}" if hears.min() >= 0 else "hears nobody"
 
 
 def _with_mission(log: Log, mission: Mission, paths: list[Floats]) -> Log:
@@ -54,7 +89,7 @@ def _with_mission(log: Log, mission: Mission, paths: list[Floats]) -> Log:
         positions = log.read(start, start + 1)[0]
         places = np.where(np.isnan(path), positions[network.anchors], path)
         arrived = _arrival(start, network, positions, places, settings)
-        epochs.append(LoggedEpoch(start, network, places[-1], arrived))
+        epochs.append(LoggedEpoch(start, network, places[-1], arrived, max(start + 1, len(path))))
     return replace(
         log,
         epochs=tuple(epochs),
@@ -75,6 +110,7 @@ def settings_of(mission: Mission) -> Settings:
         lands(vehicle, agents, "centre"),
         lands(vehicle, agents, "centre", "inside"),
         mission.tolerance,
+        mission.scenario.vehicle.duration,
     )
 
 

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from tricover.certificates.audit import audit
 from tricover.certificates.certificate import Certificate
+from tricover.certificates.evidence import JITTER
 from tricover.certificates.log import Log
 from tricover.certificates.prior import foresee
 from tricover.certificates.runs import desired_of_run, log_of_run
@@ -19,6 +20,7 @@ def certify(
     eta: float | None = None,
     window: int | None = None,
     desired: NDArray[np.float64] | None = None,
+    jitter: float = JITTER,
 ) -> Certificate:
     """Which guarantees hold, with which constants, and where one fails and why.
 
@@ -27,6 +29,7 @@ def certify(
         eta: η of condition C2. Left out, the best one is found for ``window``, or it is the margin of the reach sets.
         window: T of condition C2. Left out, the smallest one is found for ``eta``.
         desired: the desired configuration (N, 2) of a log, where it is known already. Left out, it is computed.
+        jitter: share of a step by which the times of a log may be off.
 
     >>> import tricover as tc
     >>> team = [[0, 0], [4, 0], [4, 4], [0, 4], [2, 2], [1, 2]]
@@ -41,7 +44,7 @@ def certify(
         return foresee(subject)
     if isinstance(subject, Run):
         log = log_of_run(subject)
-        return audit(log, eta, window, desired_of_run(subject, log) if desired is None else desired)
+        return audit(log, eta, window, desired_of_run(subject, log) if desired is None else desired, jitter)
     if isinstance(subject, Log):
-        return audit(subject, eta, window, desired)
+        return audit(subject, eta, window, desired, jitter)
     raise InputError(f"certify takes a Run, a Log or a Scenario, not {type(subject).__name__}")

@@ -1,8 +1,8 @@
 """Logs from tables: CSV with columns time, agent, x and y, one line for each agent at each time.
 
 Columns are found by their names, in any case and order; others are left alone. The distinct times, ascending, are the
-steps t = 0, 1, …; agents are numbered as in the network. Every agent must be there at every time at which it is in the
-network.
+steps t = 0, 1, …; agents are numbered as in the network. Every agent must be there once at every time at which it is in
+the network. Lines may stand in any order.
 """
 
 import csv
@@ -12,15 +12,17 @@ import os
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.certificates.log import Log, Settings, log_of
+from tricover.certificates.log import Log, Settings, check_positions, log_of
 from tricover.errors import FileFormatError, InputError, listed
 from tricover.formats import read_whole
+from tricover.limits import check_room
 from tricover.network import Network
 from tricover.targets import Targets
 
 __all__ = ["read_log"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 _COLUMNS = ("time", "agent", "x", "y")
 
@@ -35,29 +37,51 @@ def read_log(
     arrived: int | None = 0,
 ) -> Log:
     """The log in a CSV file; arguments as in ``log_of``. Errors name the file and the line."""
-    times, agents, points = _columns(path)
+    lines, times, agents, points = _columns(path)
     count = len(network if isinstance(network, Network) else network[-1][1])
     wrong = np.flatnonzero((agents < 0) | (agents >= count) | (agents != np.floor(agents)))
     if wrong.size:
-        raise FileFormatError(f"{path}: there is no agent {agents[wrong[0]]:g}: the network has 0 to {count - 1}")
+        line, agent = lines[wrong[0]], agents[wrong[0]]
+        raise FileFormatError(f"{path}, line {line}: there is no agent {agent:g}: the network has 0 to {count - 1}")
     moments, steps = np.unique(times, return_inverse=True)
+    check_room(16.0 * len(moments) * count, f"{path}: {count} agents at {len(moments)} times")
     entries = steps * count + agents.astype(np.int64)
-    times_given = np.bincount(entries)
-    if times_given.max() > 1:
-        step, agent = divmod(int(times_given.argmax()), count)
-        raise FileFormatError(f"{path}: agent {agent} has {times_given.max()} positions at time {moments[step]:g}")
+    _refuse_doubles(path, entries, count, lines, moments)
     positions = np.full((len(moments), count, 2), np.nan)
     positions.reshape(-1, 2)[entries] = points
     try:
-        return log_of(
-            positions, network, name=str(path), settings=settings, targets=targets, anchors=anchors, arrived=arrived
+        log = log_of(
+            positions,
+            network,
+            name=str(path),
+            times=moments,
+            settings=settings,
+            targets=targets,
+            anchors=anchors,
+            arrived=arrived,
         )
+        check_positions(positions, 0, log)
     except InputError as error:
         raise FileFormatError(f"{path}: {error}") from None
+    return log
 
 
-def _columns(path: str | os.PathLike[str]) -> tuple[Floats, Floats, Floats]:
-    """Times (K,), agents (K,) and points (K, 2) of all lines."""
+def _refuse_doubles(path: object, entries: Ints, count: int, lines: Ints, moments: Floats) -> None:
+    """An agent has one position at a time: a log with two does not say where it was, even if they are the same."""
+    order = np.argsort(entries, kind="stable")
+    again = np.flatnonzero(entries[order][1:] == entries[order][:-1])
+    if again.size:
+        first = order[again[0]]
+        rows = np.flatnonzero(entries == entries[first])
+        step, agent = divmod(int(entries[first]), count)
+        raise FileFormatError(
+            f"{path}, lines {listed(lines[rows])}: agent {agent} has {len(rows)} positions at time "
+            f"{moments[step]:.12g}: keep one"
+        )
+
+
+def _columns(path: str | os.PathLike[str]) -> tuple[Ints, Floats, Floats, Floats]:
+    """Line numbers (K,), times (K,), agents (K,) and points (K, 2)."""
     try:
         reader = csv.reader(io.StringIO(read_whole(path).decode("utf-8-sig")), skipinitialspace=True)
         rows = [(reader.line_num, row) for row in reader if any(row)]
@@ -67,18 +91,27 @@ def _columns(path: str | os.PathLike[str]) -> tuple[Floats, Floats, Floats]:
     missing = [name for name in _COLUMNS if name not in header]
     if missing:
         raise FileFormatError(f"{path}: no column {listed(missing)} in the first line; it has {listed(header)}")
+    twice = [name for name in _COLUMNS if header.count(name) > 1]
+    if twice:
+        raise FileFormatError(f"{path}: more than one column {listed(twice)} in the first line: keep one of each")
     which = [header.index(name) for name in _COLUMNS]
-    table = np.array([_numbers(row, which, path, line) for line, row in rows[1:]]).reshape(-1, 4)
+    table = np.array([_numbers(row, which, f"{path}, line {line}") for line, row in rows[1:]]).reshape(-1, 4)
     if not len(table):
         raise FileFormatError(f"{path} holds no positions")
-    return table[:, 0], table[:, 1], table[:, 2:]
+    lines = np.array([line for line, _ in rows[1:]])
+    return lines, table[:, 0], table[:, 1], table[:, 2:]
 
 
-def _numbers(row: list[str], which: list[int], path: object, line: int) -> list[float]:
-    try:
-        numbers = [float(row[index]) for index in which]
-    except (IndexError, ValueError):
-        numbers = [np.nan]
-    if not np.isfinite(numbers).all():
-        raise FileFormatError(f"{path}, line {line}: {listed(_COLUMNS)} must be finite numbers")
+def _numbers(row: list[str], which: list[int], where: str) -> list[float]:
+    numbers = []
+    for name, column in zip(_COLUMNS, which, strict=True):
+        text = row[column] if column < len(row) else ""
+        try:
+            number = float(text)
+        except ValueError:
+            number = np.nan
+        if not np.isfinite(number):
+            what = f"{text[:40]!r} is not a finite number" if text.strip() else "there is nothing"
+            raise FileFormatError(f"{where}, column {name}: {what}")
+        numbers.append(number)
     return numbers

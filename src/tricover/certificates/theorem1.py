@@ -16,7 +16,7 @@ and the claim begins when they should be there.
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.certificates.certificate import FAILS, HOLDS, Claim, counted
+from tricover.certificates.certificate import FAILS, HOLDS, NOT_APPLICABLE, NOTHING_SEEN, Claim, counted
 from tricover.certificates.check import Step
 from tricover.certificates.faults import Faults
 from tricover.certificates.log import Log
@@ -25,13 +25,16 @@ __all__ = ["Anchors", "Stochastic", "Structure"]
 
 Floats = NDArray[np.float64]
 
+_STRUCTURE = ("structure", "Γ lower triangular", "Γ_{l,h} = 0 unless h < l or l = h = 0 (Section V)")
+_STOCHASTIC = ("theorem1", "Theorem 1: stochastic", "y[t+1] = Γ[t] y[t], Γ[t] ≥ 0, Γ[t] 1 = 1 (eq:markov_update)")
+
 
 class Structure:
     """Γ is zero outside the network and strictly block lower triangular."""
 
     def __init__(self) -> None:
         self.faults = Faults(unit="")
-        self.depth = self.links = 0
+        self.depth, self.links, self.seen = 0, 0, False
 
     def see(self, step: Step) -> None:
         """Look at the network of a new epoch."""
@@ -40,10 +43,13 @@ class Structure:
             agents, reasons = np.array([*violations], np.int64), [*violations.values()]
             self.faults.add(agents, step.index, np.ones(len(agents)), reasons)
             self.depth, self.links = step.frame.network.depth, 3 * len(step.frame.followers)
+            self.seen = self.seen or self.links > 0
 
     def claims(self) -> list[Claim]:
         """The one verdict."""
         sound = not self.faults.count
+        if sound and not self.seen:
+            return [Claim(*_STRUCTURE, NOT_APPLICABLE, NOTHING_SEEN)]
         summary = (
             f"{counted(self.depth, 'layer')}; each agent hears earlier ones only."
             if sound
@@ -51,9 +57,7 @@ class Structure:
         )
         return [
             Claim(
-                "structure",
-                "Γ lower triangular",
-                "Γ_{l,h} = 0 unless h < l or l = h = 0 (Section V)",
+                *_STRUCTURE,
                 HOLDS if sound else FAILS,
                 summary,
                 {"depth": self.depth, "messages_per_step": self.links, **self.faults.figures},
@@ -70,7 +74,7 @@ class Anchors:
         self.faults = Faults()
         self.arrived: int | None = None
         self.places: Floats | None = None
-        self.away = 0.0
+        self.away, self.seen = 0.0, False
         self._pending: tuple[NDArray[np.integer], Floats, int] | None = None
 
     def see(self, step: Step) -> None:
@@ -95,8 +99,9 @@ class Anchors:
             self.arrived = time
         self._pending = None
         if self.arrived is None:
-            self._pending = (anchors, away, time)
+            self._pending = (anchors, away, time) if time >= step.epoch.due else None
             return
+        self.seen = True
         self.away = max(self.away, float(away.max()))
         self._record(anchors, away, time, "this anchor is not at its place")
 
@@ -110,23 +115,29 @@ class Anchors:
             self._record(*self._pending, "this anchor never got to its place")
             self._pending = None
 
+    @property
+    def _since(self) -> str:
+        return "until the last repair" if self.arrived is None else f"from step {self.arrived} on"
+
     def claims(self) -> list[Claim]:
         """The one verdict."""
         self._close()
         good = not self.faults.count
-        since = "never" if self.arrived is None else f"from step {self.arrived} on"
         summary = (
-            f"All stand still {since}" + (f", to {self.away:.2g} m." if self.away else ".")
+            f"All stand still {self._since}" + (f", to {self.away:.2g} m." if self.away else ".")
             if good
             else f"Off their places {counted(self.faults.count, 'time')}, at most {self.faults.worst:.3g} m."
         )
+        verdict = FAILS if not good else HOLDS if self.seen else NOT_APPLICABLE
+        if verdict == NOT_APPLICABLE:
+            summary = "The log ends before the anchors are due at their places."
         figures = {"arrived": self.arrived, "tolerance": self.tolerance, **self.faults.figures}
         return [
             Claim(
                 "anchors",
                 "Anchors stand still",
                 "Γ_{0,0} = I (eq:block_partition)",
-                HOLDS if good else FAILS,
+                verdict,
                 summary,
                 figures,
                 tuple(self.faults.first),
@@ -170,6 +181,8 @@ class Stochastic:
 
     def claims(self) -> list[Claim]:
         """The one verdict."""
+        if not self.rows:
+            return [Claim(*_STOCHASTIC, NOT_APPLICABLE, NOTHING_SEEN)]
         good = not self.faults.count
         summary = (
             f"All {self.rows} rows are stochastic; smallest weight {self.smallest:.3g}."
@@ -179,9 +192,7 @@ class Stochastic:
         figures = {"rows": self.rows, "smallest_weight": self.smallest, "flat": self.flat, **self.faults.figures}
         return [
             Claim(
-                "theorem1",
-                "Theorem 1: stochastic",
-                "y[t+1] = Γ[t] y[t], Γ[t] ≥ 0, Γ[t] 1 = 1 (eq:markov_update)",
+                *_STOCHASTIC,
                 HOLDS if good else FAILS,
                 summary,
                 figures,

@@ -16,7 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.certificates import _kernels
-from tricover.certificates.certificate import FAILS, HOLDS, NOT_APPLICABLE, Claim, Contraction, Fault, counted
+from tricover.certificates.certificate import (
+    FAILS,
+    HOLDS,
+    NOT_APPLICABLE,
+    NOTHING_SEEN,
+    Claim,
+    Contraction,
+    Fault,
+    counted,
+)
 from tricover.certificates.check import Step
 from tricover.certificates.faults import Faults
 from tricover.certificates.log import ROUNDING, Log
@@ -105,7 +114,7 @@ class Products:
     def claims(self) -> list[Claim]:
         """C2, the theorem's bound, and the finite-time fact."""
         if not self.depth:
-            return [Claim(*head, NOT_APPLICABLE, "There are no followers.") for head in (_C2, _BOUND, FINITE_TIME)]
+            return [Claim(*head, NOT_APPLICABLE, NOTHING_SEEN) for head in (_C2, _BOUND, FINITE_TIME)]
         return [self._condition(), self._bound(), self._finite_time()]
 
     def _condition(self) -> Claim:
@@ -173,7 +182,7 @@ class Containment:
         if step.opens:
             self._hull = self.since = None
         arrived, time = self.anchors.arrived, step.index + 1
-        if arrived is None or self.anchors.places is None:
+        if arrived is None or self.anchors.places is None or not len(step.frame.followers):
             return
         early = time < arrived + step.frame.network.depth
         if early and not np.array_equal(step.before, step.after):

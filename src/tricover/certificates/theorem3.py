@@ -218,7 +218,10 @@ def _why_not(log: Log) -> str | None:
         return "the motion and the goal rule."
     if log.targets is None and settings.goal != "reference":
         return "the targets."
-    if log.still_from >= log.steps:
+    last = log.epochs[-1]
+    if not len(last.network.followers):
+        return "there are no followers in the end."
+    if max(log.still_from, last.start) >= log.steps:
         return "where the team should be: something changes until the end."
     return None
 

@@ -12,9 +12,12 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.errors import FileFormatError, InputError
+from tricover.errors import FileFormatError, InputError, shown
+from tricover.formats.plain_json import parsed
+from tricover.formats.points import LARGEST
 from tricover.geometry import CellGrid
 from tricover.goals import GoalRule, LocalGoal, prepare
+from tricover.limits import check_room
 from tricover.network import Network
 
 __all__ = ["MOTIONS", "Motion", "Told"]
@@ -22,6 +25,8 @@ __all__ = ["MOTIONS", "Motion", "Told"]
 Floats = NDArray[np.float64]
 Motion: TypeAlias = Literal["reach", "walk"]
 MOTIONS: tuple[Motion, ...] = get_args(Motion)
+
+_CELL_BYTES = 200.0  # of a cell while its decision process is solved: measured with 250,000 to 4 million of them
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,7 +58,13 @@ class Told:
 
     def __post_init__(self) -> None:
         if self.motion not in MOTIONS:
-            raise InputError(f"motion must be {' or '.join(map(repr, MOTIONS))}, not {self.motion!r}")
+            raise InputError(f"motion must be {' or '.join(map(repr, MOTIONS))}, not {shown(self.motion)}")
+        cells = len(CellGrid(self.resolution))
+        if self.motion == "walk":
+            check_room(_CELL_BYTES * cells, f"{cells} cells for the resolution {self.resolution}")
+        shape, anchors = self.paths.shape, len(self.network.anchors)
+        if len(shape) != 3 or not shape[0] or shape[1:] != (anchors, 2) or (np.abs(self.paths) > LARGEST).any():
+            raise InputError(f"paths of {anchors} anchors have the shape (K, {anchors}, 2), in metres, not {shape}")
 
     def __repr__(self) -> str:
         rule = self.goal if isinstance(self.goal, str) else getattr(self.goal, "__name__", "own rule")
@@ -102,9 +113,9 @@ class Told:
     def from_json(cls, text: str) -> "Told":
         """What the text of ``to_json`` says; anything else is an error."""
         try:
-            plain = json.loads(text)
+            plain = parsed(text)
             network = Network.from_json(json.dumps(plain.pop("network")))
             paths = np.array(plain.pop("paths"), dtype=np.float64)
             return cls(network, paths, **plain)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError) as error:
             raise FileFormatError(f"this is not what agents were told ({type(error).__name__}: {error})") from None

@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 from tricover.coverage.lloyd import lloyd
 from tricover.coverage.metrics import coverage_cost
 from tricover.coverage.plan import plan_formation
+from tricover.coverage.voronoi import triangulate
 from tricover.goals import anchor_positions, desired_configuration
 from tricover.network import Network, build_network
 from tricover.targets import Targets, as_targets
@@ -160,8 +161,6 @@ def _delaunay_links(start: Floats, targets: Targets, held: NDArray[np.int64], st
 
 def _links(positions: Floats) -> NDArray[np.int64]:
     """Edges of the Delaunay graph, each as one number, ascending."""
-    from scipy.spatial import Delaunay
-
-    corners = np.sort(Delaunay(positions).simplices.astype(np.int64), axis=1)
+    corners = np.sort(triangulate(positions), axis=1)
     pairs = np.concatenate([corners[:, [0, 1]], corners[:, [0, 2]], corners[:, [1, 2]]])
     return np.unique(pairs[:, 0] * len(positions) + pairs[:, 1])

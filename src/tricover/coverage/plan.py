@@ -22,10 +22,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from tricover.coverage.lloyd import LloydResult, lloyd
 from tricover.coverage.metrics import coverage_cost, find_nearest, present_targets
+from tricover.coverage.voronoi import triangulate
 from tricover.errors import FormationError, InputError
 from tricover.geometry.hull import convex_hull
 from tricover.goals import desired_configuration
 from tricover.network import Network, build_network
+from tricover.network.roster import scaled
 from tricover.targets import Targets, as_targets
 
 __all__ = ["Plan", "plan_formation", "plan_reference"]
@@ -77,7 +79,10 @@ def plan_formation(targets: Targets | ArrayLike, agents: int) -> Plan:
     """
     targets = as_targets(targets)
     reference = plan_reference(targets, agents)
-    network = build_network(reference, "balanced")
+    try:
+        network = build_network(reference, "balanced")
+    except FormationError as error:
+        raise InputError(f"these targets have no formation of {agents} agents: {error}") from None
     resolution, rounded = _resolution(network, targets)
     anchors = reference[network.anchors]
     return Plan(reference, anchors, resolution, network, coverage_cost(reference, targets), rounded)
@@ -118,6 +123,7 @@ def _start(points: Floats, weights: Floats, targets: Targets, agents: int) -> Fl
 
 def _along_curve(points: Floats) -> NDArray[np.int64]:
     """Position of each point on Hilbert's curve through their bounding square."""
+    points = scaled(points)
     low, size = points.min(axis=0), float(np.ptp(points, axis=0).max())
     x, y = ((points - low) * ((2**_CURVE - 1) / size)).astype(np.int64).T
     place = np.zeros(len(points), np.int64)
@@ -162,14 +168,13 @@ def _relocated(positions: Floats, targets: Targets, count: int) -> Floats:
 
 def _filled(places: Floats, agents: int) -> Floats:
     """One agent at each place, and the others at the middles of the largest gaps between them: triangle by triangle."""
-    from scipy.spatial import Delaunay
-
     reference = places
     while len(reference) < agents:
-        corners = reference[Delaunay(reference).simplices]
-        sides = np.abs(np.linalg.det(corners[:, 1:] - corners[:, :1]))
-        largest = np.argsort(-sides, kind="stable")[: agents - len(reference)]
-        reference = np.concatenate([reference, corners[largest].mean(axis=1)])
+        triangles = triangulate(reference)
+        corners = scaled(reference)[triangles]  # areas that do not underflow
+        areas = np.abs(np.linalg.det(corners[:, 1:] - corners[:, :1]))
+        largest = np.argsort(-areas, kind="stable")[: agents - len(reference)]
+        reference = np.concatenate([reference, reference[triangles[largest]].mean(axis=1)])
     return reference
 
 

@@ -4,15 +4,17 @@
 
 Four points far outside are added, so that every agent's cell is bounded whatever the team looks like (one agent, a row
 of them); they are too far to take anything from the box. What comes out is convex and is cut at the box's four sides.
+Their dual is Delaunay's triangulation.
 """
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tricover.errors import InputError
-from tricover.formats.points import checked_positions
+from tricover.formats.points import LARGEST, checked_positions
+from tricover.network.roster import scaled
 
-__all__ = ["voronoi_cells"]
+__all__ = ["triangulate", "voronoi_cells"]
 
 Floats = NDArray[np.float64]
 
@@ -46,9 +48,22 @@ def voronoi_cells(positions: ArrayLike, box: ArrayLike) -> list[Floats]:
     return cells
 
 
+def triangulate(points: Floats) -> NDArray[np.int64]:
+    """Delaunay's triangles (T, 3) of points (N, 2), as indices; points that are nearly on one line are an error.
+
+    They are scaled first, by a power of two: that changes no triangle, and no product overflows.
+    """
+    from scipy.spatial import Delaunay, QhullError
+
+    try:
+        return np.asarray(Delaunay(scaled(points)).simplices, dtype=np.int64)
+    except QhullError:  # of many lines
+        raise InputError("these points stand on one line, or nearly so: they have no triangulation") from None
+
+
 def _checked_box(box: ArrayLike) -> Floats:
     corners = np.asarray(box, dtype=np.float64)
-    if corners.shape != (2, 2) or not np.isfinite(corners).all() or not (corners[0] < corners[1]).all():
+    if corners.shape != (2, 2) or not (np.abs(corners) <= LARGEST).all() or not (corners[0] < corners[1]).all():
         given = corners.tolist()
         raise InputError(f"box must be two corners, ((x0, y0), (x1, y1)) with x0 < x1 and y0 < y1, not {given}")
     return corners

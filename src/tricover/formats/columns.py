@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.errors import FileFormatError, InputError, listed
+from tricover.errors import FileFormatError, InputError, listed, shown
 from tricover.formats.points import Points
 from tricover.formats.projection import Projection
 
@@ -55,7 +55,7 @@ def _good(value: Any, lowest: float) -> bool:
     """Whether a value reads as a finite number that is not below ``lowest``."""
     try:
         return bool(lowest <= float(value) < inf)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
 
 
@@ -63,11 +63,11 @@ def _numbers(values: Column, place: Callable[[int], str], lowest: float, what: s
     """The column as floats; the error says where the first value stands that is none."""
     try:
         numbers = values if isinstance(values, np.ndarray) else np.array(list(map(float, values)))  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         numbers = np.full(1, np.nan)
     if not (np.isfinite(numbers) & (numbers >= lowest)).all():
         culprit = next(row for row, value in enumerate(values) if not _good(value, lowest))
-        raise FileFormatError(f"{place(culprit)}: {values[culprit]!r} is not {what}")
+        raise FileFormatError(f"{place(culprit)}: {shown(values[culprit])} is not {what}")
     return numbers
 
 

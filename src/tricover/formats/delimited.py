@@ -91,7 +91,9 @@ def to_csv(points: Points) -> str:
     """The points as a CSV table with a header; longitude and latitude where they have a projection."""
     columns = to_columns(points)
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    # Python quotes no lonely carriage return and no leading blank, but does not read them without quotes either.
+    awkward = any(name[:1].isspace() or "\r" in name for name in points.ids or ())
+    writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC if awkward else csv.QUOTE_MINIMAL)
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
     return text.getvalue()

@@ -23,7 +23,8 @@ _WRITERS: dict[str, Callable[[Points], str | bytes]] = {
     ".json": to_json,
     ".geojson": to_geojson,
 }
-_DELIMITED = {".csv", ".txt", ".tsv"}
+_DELIMITED = (".csv", ".tsv", ".txt")
+_ENDINGS = (*_DELIMITED, ".npy", ".json", ".geojson")
 
 
 def read_points(
@@ -42,25 +43,23 @@ def read_points(
     if density is not None and not 0 < density < np.inf:
         raise InputError(f"density must be a positive number of points per square metre, not {density}")
     suffix = Path(path).suffix.lower()
+    if suffix not in _ENDINGS:
+        raise FileFormatError(f"{path}: unknown ending {suffix!r}; expected {listed(_ENDINGS, 9)}")
     data = read_whole(path)
     try:
         if suffix in _DELIMITED:
             return from_csv(data, path, projection)
         if suffix == ".npy":
             return from_npy(data, path, projection)
-        if suffix in {".json", ".geojson"}:
-            document = document_of(data, path)
-            if suffix == ".json" and not is_geojson(document):
-                return from_json(document, path)
-            rng = None if seed is None else np.random.default_rng(seed)
-            return from_geojson(document, path, projection, density, rng)
+        document = document_of(data, path)
+        if suffix == ".json" and not is_geojson(document):
+            return from_json(document, path)
+        rng = None if seed is None else np.random.default_rng(seed)
+        return from_geojson(document, path, projection, density, rng)
     except FileFormatError:
         raise
     except InputError as error:
         raise FileFormatError(f"{path}: {error}") from error
-    raise FileFormatError(
-        f"{path}: unknown ending {suffix!r}; expected {listed([*sorted(_DELIMITED), '.npy', '.json', '.geojson'], 9)}"
-    )
 
 
 def write_points(path: str | os.PathLike[str], points: Points) -> None:

@@ -11,10 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.errors import InputError
+from tricover.limits import check_room
 
 __all__ = ["filled"]
 
 Floats = NDArray[np.float64]
+
+_POINT_BYTES = 100  # of a point of the grid while it is made, and of a target later on
 
 
 def _area(ring: Floats) -> float:
@@ -39,9 +42,12 @@ def filled(rings: Sequence[Floats], density: float, rng: np.random.Generator | N
     """Points (K, 2) inside the polygon of closed rings, ``density`` of them per square metre."""
     area = abs(_area(rings[0])) - sum(abs(_area(hole)) for hole in rings[1:])
     low, high = rings[0].min(axis=0), rings[0].max(axis=0)
-    if area <= 1e-9 * float(np.prod(high - low)) or not area > 0:
+    width, height = (high - low).tolist()
+    if area <= 1e-9 * width * height or not area > 0:
         raise InputError("polygon without area")
     spacing = density**-0.5
+    tried = (width / spacing + 1) * (height / spacing + 1)
+    check_room(_POINT_BYTES * tried, f"{density:.3g} points per m² in a box of {width:.3g} m by {height:.3g} m")
     # The grid alone gives the most even number; squares to jitter in must cover the whole polygon.
     squares = np.round((high - low) / spacing) if rng is None else np.ceil((high - low) / spacing - 1e-6)
     counts = np.maximum(squares, 1).astype(np.int64)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.errors import FileFormatError, InputError
+from tricover.errors import FileFormatError, InputError, shown
 from tricover.formats.filling import filled
 from tricover.formats.points import Points
 from tricover.formats.projection import Projection
@@ -26,7 +26,8 @@ Value = TypeVar("Value")
 _POINTS: dict[str, Callable[[Any], Any]] = {"Point": lambda values: [[values]], "MultiPoint": lambda values: [values]}
 _POLYGONS: dict[str, Callable[[Any], Any]] = {"Polygon": lambda values: [values], "MultiPolygon": lambda values: values}
 _COLLECTIONS = {"FeatureCollection": "features", "GeometryCollection": "geometries"}
-_KINDS = {*_POINTS, *_POLYGONS, *_COLLECTIONS, "Feature", "LineString", "MultiLineString"}
+_KINDS = (*_POINTS, *_POLYGONS, *_COLLECTIONS, "Feature", "LineString", "MultiLineString")
+_DEEPEST = 16  # collections within collections, which RFC 7946 advises against
 
 
 @dataclass(frozen=True)
@@ -71,42 +72,55 @@ def _rings(values: object, where: str) -> list[Floats]:
 def _weight(properties: Mapping[str, Any], where: str) -> float | None:
     weight = properties.get("weight")
     if weight is not None and not (isinstance(weight, int | float) and 0 <= weight < np.inf):
-        raise FileFormatError(f"{where}: weight {weight!r} is not a non-negative number")
-    return weight
+        raise FileFormatError(f"{where}: weight {shown(weight)} is not a non-negative number")
+    return None if weight is None else float(weight)
 
 
-def _shapes(node: object, where: str, feature: Mapping[str, Any] | None = None) -> Iterator[_Shape]:
+def _name(feature: Mapping[str, Any], properties: Mapping[str, Any], where: str) -> str | None:
+    name = feature.get("id", properties.get("name"))
+    if name is not None and not isinstance(name, str | int | float):
+        raise FileFormatError(f"{where}: the id or name {shown(name)} is neither text nor a number")
+    return None if name is None else str(name)
+
+
+def _shapes(node: object, where: str, feature: Mapping[str, Any] | None = None, depth: int = 0) -> Iterator[_Shape]:
     """Every point set and polygon below a GeoJSON object, in the file's order."""
     if not isinstance(node, dict) or node.get("type") not in _KINDS:
         raise FileFormatError(f"{where}: not a GeoJSON object with a known type")
+    if depth > _DEEPEST:
+        raise FileFormatError(f"{where}: collections are nested more than {_DEEPEST} deep")
     kind, feature = node["type"], feature or {}
     if kind == "Feature":
         if node.get("geometry") is not None:
-            yield from _shapes(node["geometry"], where, node)
+            yield from _shapes(node["geometry"], where, node, depth + 1)
     elif kind in _COLLECTIONS:
         key = _COLLECTIONS[kind]
         if not isinstance(node.get(key), list):
             raise FileFormatError(f"{where}: a {kind} needs a list of {key}")
         for index, member in enumerate(node[key]):
-            yield from _shapes(member, f"{where}, {key}[{index}]", feature)
+            yield from _shapes(member, f"{where}, {key}[{index}]", feature, depth + 1)
     elif kind in _POINTS or kind in _POLYGONS:
         properties = feature.get("properties") or {}
-        name = feature.get("id", properties.get("name"))
-        weight = _weight(properties, where)
+        if not isinstance(properties, dict):
+            raise FileFormatError(f"{where}: properties must be an object, not {shown(properties)}")
+        name, weight = _name(feature, properties, where), _weight(properties, where)
         shapes = (_POINTS | _POLYGONS)[kind](node.get("coordinates"))
         if not isinstance(shapes, list):
             raise FileFormatError(f"{where}: a {kind} needs coordinates")
         for shape in shapes:
             parts = [_coordinates(shape, where)] if kind in _POINTS else _rings(shape, where)
-            yield _Shape(where, parts, kind in _POLYGONS, weight, None if name is None else str(name))
+            yield _Shape(where, parts, kind in _POLYGONS, weight, name)
     else:
         raise FileFormatError(f"{where}: a {kind} holds no targets; use points or polygons")
 
 
 def _check_reference(document: Mapping[str, Any], path: object) -> None:
     """Files from before RFC 7946 may name a coordinate system of their own; only WGS84 degrees are read."""
-    named = str((document.get("crs") or {}).get("properties", {}).get("name", "CRS84"))
-    if not named.endswith(("CRS84", "4326")):
+    named: Any = document.get("crs") or "CRS84"
+    for key in ("properties", "name"):
+        named = named.get(key, "CRS84") if isinstance(named, dict) else named
+    if not isinstance(named, str) or not named.endswith(("CRS84", "4326")):
+        named = named if isinstance(named, str) else shown(named)
         raise FileFormatError(f"{path} uses the coordinate system {named}: only WGS84 longitude and latitude are read")
 
 
@@ -128,13 +142,18 @@ def from_geojson(
     counts = [len(part) for part in positions]
     columns = min(part.shape[1] for part in positions)
     weights = None if all(shape.weight is None for shape in shapes) else [_or(shape.weight, 1.0) for shape in shapes]
-    names = None if all(shape.name is None for shape in shapes) else [_or(shape.name, "") for shape in shapes]
+    names = None if all(shape.name is None for shape in shapes) else _repeated(shapes, counts)
     return Points(
         np.vstack([part[:, :columns] for part in positions]),
         None if weights is None else np.repeat(weights, counts),
-        None if names is None else np.repeat(names, counts).tolist(),
+        names,
         projection,
     )
+
+
+def _repeated(shapes: list[_Shape], counts: list[int]) -> list[str]:
+    """The name of each point: a list, as an array would be as wide as the longest of them."""
+    return [_or(shape.name, "") for shape, count in zip(shapes, counts, strict=True) for _ in range(count)]
 
 
 def _or(value: Value | None, default: Value) -> Value:

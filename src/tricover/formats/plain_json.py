@@ -5,21 +5,36 @@
 import json
 from typing import Any
 
-from tricover.errors import FileFormatError, InputError, listed
+from tricover.errors import FileFormatError, InputError, listed, shown
 from tricover.formats.points import Points
 from tricover.formats.projection import Projection
 
-__all__ = ["document_of", "from_json", "to_json"]
+__all__ = ["document_of", "from_json", "parsed", "to_json"]
 
 _KEYS = ("positions", "weights", "ids", "projection")
+_LONGEST = 300  # digits of a whole number: longer ones are no number for NumPy or Python, or none at all
+
+
+def parsed(text: str) -> Any:
+    """The value of a JSON text; an error names the line and the column. Whole numbers of any length are read."""
+    try:
+        return json.loads(text, parse_int=_whole)
+    except json.JSONDecodeError as error:
+        raise FileFormatError(f"line {error.lineno}, column {error.colno}: {error.msg}") from None
+    except RecursionError:
+        raise FileFormatError("lists or objects are nested too deep to be read") from None
+
+
+def _whole(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _LONGEST else float(digits)
 
 
 def document_of(data: bytes, path: object) -> Any:
     """The parsed document; errors name the file, the line and the column."""
     try:
-        return json.loads(data.decode("utf-8-sig"))
-    except json.JSONDecodeError as error:
-        raise FileFormatError(f"{path}, line {error.lineno}, column {error.colno}: {error.msg}") from error
+        return parsed(data.decode("utf-8-sig"))
+    except FileFormatError as error:
+        raise FileFormatError(f"{path}, {error}") from None
     except UnicodeDecodeError as error:
         raise FileFormatError(f"{path} is not a text file in UTF-8: {error}") from error
 
@@ -29,10 +44,10 @@ def _check_rows(rows: object, path: object) -> None:
         raise FileFormatError(f"{path} holds no list of positions")
     for index, row in enumerate(rows):
         if not isinstance(row, list) or len(row) not in (2, 3) or len(row) != len(rows[0]):
-            raise FileFormatError(f"{path}, position {index}: {row!r} is not [x, y] or [x, y, z] like the others")
+            raise FileFormatError(f"{path}, position {index}: {shown(row)} is not [x, y] or [x, y, z] like the others")
         for axis, value in enumerate(row):
             if not isinstance(value, int | float) or isinstance(value, bool):
-                raise FileFormatError(f"{path}, position {index}, coordinate {axis}: {value!r} is not a number")
+                raise FileFormatError(f"{path}, position {index}, coordinate {axis}: {shown(value)} is not a number")
 
 
 def from_json(document: Any, path: object) -> Points:
@@ -47,7 +62,8 @@ def from_json(document: Any, path: object) -> Points:
     try:
         projection = None if plane is None else Projection(float(plane["longitude"]), float(plane["latitude"]))
     except (TypeError, KeyError, ValueError) as error:
-        raise FileFormatError(f"{path}: the projection needs a longitude and a latitude in degrees") from error
+        reason = f": {error}" if isinstance(error, InputError) else ""
+        raise FileFormatError(f"{path}: the projection needs a longitude and a latitude in degrees{reason}") from error
     try:
         return Points(document["positions"], document.get("weights"), document.get("ids"), projection)
     except InputError as error:

@@ -1,24 +1,43 @@
 """``Points``: what a point file holds, whatever its format."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tricover.errors import InputError, listed
+from tricover.errors import InputError, listed, shown
 from tricover.formats.projection import Projection
 
-__all__ = ["Points", "checked_ids", "checked_positions", "checked_weights", "own_floats"]
+__all__ = ["LARGEST", "Points", "checked_ids", "checked_positions", "checked_weights", "dimensions", "own_floats"]
 
 Floats = NDArray[np.float64]
+
+#: No coordinate may be larger, in metres: a weight of as much times a squared distance is still finite.
+LARGEST = 1e100
+
+_UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def own_floats(values: ArrayLike) -> Floats:
     """Numbers as an array that nobody changes behind one's back: a copy, unless they are read-only already."""
     if type(values) is np.ndarray and values.dtype == np.float64:
         return values if values.flags.owndata and not values.flags.writeable else values.copy()
-    return np.array(values, dtype=np.float64)
+    if isinstance(values, np.ndarray | np.generic) and values.dtype.kind == "c":  # NumPy would drop a part, and warn
+        raise TypeError("complex numbers are no coordinates")
+    try:
+        return np.array(values, dtype=np.float64)
+    except OverflowError:
+        raise ValueError("a whole number is too large") from None
+
+
+def dimensions(values: ArrayLike) -> int:
+    """How deep lists of numbers are nested; 0 where they have unequal lengths, which whoever reads them will say."""
+    try:
+        return int(np.ndim(values))
+    except ValueError:
+        return 0
 
 
 def _floats(values: ArrayLike, what: str) -> Floats:
@@ -29,7 +48,7 @@ def _floats(values: ArrayLike, what: str) -> Floats:
 
 
 def checked_positions(values: ArrayLike, dimensions: tuple[int, ...] = (2, 3)) -> Floats:
-    """Positions (N, n) of one's own, read-only, with n in ``dimensions``, at least one, all finite."""
+    """Positions (N, n) of one's own, read-only, with n in ``dimensions``, at least one, none beyond ``LARGEST``."""
     positions = _floats(values, "positions")
     if positions.ndim != 2 or positions.shape[1] not in dimensions:
         shapes = " or ".join(f"(N, {n})" for n in dimensions)
@@ -39,6 +58,9 @@ def checked_positions(values: ArrayLike, dimensions: tuple[int, ...] = (2, 3)) -
     culprits = np.flatnonzero(~np.isfinite(positions).all(axis=1))
     if culprits.size:
         raise InputError(f"point {listed(culprits)} has a coordinate that is NaN or infinite")
+    if not -LARGEST <= positions.min() <= positions.max() <= LARGEST:
+        culprits = np.flatnonzero((np.abs(positions) > LARGEST).any(axis=1))
+        raise InputError(f"point {listed(culprits)} has a coordinate beyond {LARGEST:g} metres")
     positions.setflags(write=False)
     return positions
 
@@ -55,15 +77,34 @@ def checked_weights(values: ArrayLike | None, count: int) -> Floats | None:
         raise InputError(f"point {listed(culprits)} has a weight that is negative, NaN or infinite")
     if not weights.any():
         raise InputError("all weights are zero: at least one must be positive")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(weights.sum()):
+            raise InputError("the weights are too large to be added up: give smaller ones, only their ratios matter")
     weights.setflags(write=False)
     return weights
 
 
 def checked_ids(values: Sequence[str] | None, count: int) -> tuple[str, ...] | None:
-    """One name for each of ``count`` points, as text."""
-    if values is not None and len(values) != count:
+    """One name for each of ``count`` points, as text that can be written to any file."""
+    if values is None:
+        return None
+    if not isinstance(values, Sequence | np.ndarray):
+        raise InputError(f"ids must be a list with a name for each point, not {shown(values)}")
+    if len(values) != count:
         raise InputError(f"{count} points need as many ids, not {len(values)}")
-    return None if values is None else tuple(map(str, values))
+    texts = all(issubclass(kind, str | int | float | np.generic) for kind in set(map(type, values)))
+    names = tuple(map(str, values)) if texts else ()
+    if not texts or _UNWRITABLE.search("".join(set(names))):  # many points may share a name
+        culprit = next(index for index, value in enumerate(values) if not _is_name(value))
+        raise InputError(
+            f"point {culprit} has the id {shown(values[culprit])}: give text or a number, without null characters"
+        )
+    return names
+
+
+def _is_name(value: object) -> bool:
+    """Whether it is text or a number; NPY files keep no null character, and no file half a pair of surrogates."""
+    return isinstance(value, str | int | float | np.generic) and not _UNWRITABLE.search(str(value))
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -86,6 +127,8 @@ class Points:
         projection: Projection | None = None,
     ) -> None:
         checked = checked_positions(positions)
+        if projection is not None:
+            projection.check(checked)
         values = {
             "positions": checked,
             "weights": checked_weights(weights, len(checked)),

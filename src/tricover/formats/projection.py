@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tricover.errors import InputError, listed
+from tricover.errors import InputError, listed, shown
 
 __all__ = ["Projection"]
 
@@ -25,6 +25,7 @@ EQUATORIAL_RADIUS_M = 6_378_137.0
 FLATTENING = 1 / 298.257223563
 REACH_DEG = 45.0  # of longitude on each side: further out, local metres are no longer lengths
 POLE_DEG = 89.9
+EXTENT_M = 1e7  # from the equator to the pole: metres east of the centre, or north, that lead back to a place on earth
 
 _E = np.sqrt(FLATTENING * (2 - FLATTENING))
 _N = FLATTENING / (2 - FLATTENING)
@@ -108,6 +109,13 @@ class Projection:
     longitude: float
     latitude: float
 
+    def __post_init__(self) -> None:
+        if not (-180 <= self.longitude <= 360 and abs(self.latitude) <= POLE_DEG):
+            raise InputError(
+                f"({shown(self.longitude)}, {shown(self.latitude)}) is no centre of a local plane: give its longitude "
+                f"from -180° to 360° and its latitude from -{POLE_DEG}° to {POLE_DEG}°"
+            )
+
     @classmethod
     def around(cls, degrees: ArrayLike) -> "Projection":
         """The plane centred on the longitudes and latitudes (N, 2), in degrees."""
@@ -134,13 +142,24 @@ class Projection:
 
     def to_degrees(self, metres: ArrayLike) -> Floats:
         """Longitudes and latitudes in degrees (N, 2), from metres east and north of the centre (N, 2)."""
-        values = (np.asarray(metres, dtype=np.float64) + self._origin) / _A
+        given = np.asarray(metres, dtype=np.float64)
+        self.check(given)
+        values = (given + self._origin) / _A
         zeta = values[:, 1] + 1j * values[:, 0]
         zeta = zeta - _series(zeta, _BETA)
         conformal = np.sin(zeta.real) / np.hypot(np.sinh(zeta.imag), np.cos(zeta.real))
         longitudes = np.degrees(np.arctan2(np.sinh(zeta.imag), np.cos(zeta.real)))
         latitudes = np.degrees(np.arctan(_geographic(conformal)))
         return np.stack([_wrapped(longitudes + self.longitude), latitudes], axis=-1)
+
+    def check(self, metres: Floats) -> None:
+        """Refuse metres (N, 2 or more) that lie beyond the earth."""
+        far = np.flatnonzero(~(np.abs(metres[:, :2]) <= EXTENT_M).all(axis=1))
+        if far.size:
+            raise InputError(
+                f"point {listed(far)} is more than {EXTENT_M / 1000:.0f} km from the centre of its local plane, "
+                f"({self.longitude:.3f}°, {self.latitude:.3f}°): no place on earth"
+            )
 
     @property
     def _origin(self) -> Floats:

@@ -12,10 +12,15 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
-from tricover.errors import FileFormatError
+from tricover.errors import FileFormatError, InputError
+from tricover.limits import check_room
 
 __all__ = ["draft_of", "make_folder", "read_whole", "real_place", "sync", "sync_file", "sync_folder", "write_whole"]
+
+_CHUNK = 1 << 20  # bytes that are read at once
+_MEMORY_PER_BYTE = 5  # what rows of numbers take while they are read: most in JSON, as lists of floats
 
 
 @contextmanager
@@ -103,11 +108,23 @@ def real_place(path: str | os.PathLike[str]) -> Path:
 
 
 def read_whole(path: str | os.PathLike[str]) -> bytes:
-    """The bytes of a file; a file that cannot be read or is empty is a FileFormatError."""
+    """The bytes of a file; a file that cannot be read, has no room in memory or is empty is a FileFormatError."""
     try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise FileFormatError(f"cannot read {path}: {error.strerror or error}") from error
+        with Path(path).open("rb") as file:
+            data = b"".join(_chunks(file, path))
+    except (OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise FileFormatError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
     if not data.strip():
         raise FileFormatError(f"{path} is empty: no points to read")
     return data
+
+
+def _chunks(file: BinaryIO, path: object) -> Iterator[bytes]:
+    """A file piece by piece: a device has no size that could be known before."""
+    length = 0
+    while chunk := file.read(_CHUNK):
+        length += len(chunk)
+        check_room(_MEMORY_PER_BYTE * length, f"the contents of {path}")
+        yield chunk

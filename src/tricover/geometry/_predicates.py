@@ -1,8 +1,9 @@
 """Exact signs of orientation determinants.
 
 A floating-point filter answers nearly every call. Where rounding could change the sign, the determinant is expanded
-into products of coordinates and summed without error. Exact as long as the coordinates of one call span less than 90
-decades; scaling by powers of two keeps them away from overflow and underflow.
+into products of coordinates and summed without error. They are scaled by a power of two first, so that the largest
+products just do not overflow and the smallest keep all their bits: signs are exact for all numbers as long as those of
+one call, zeros aside, span less than 280 decades in the plane and 180 in space.
 """
 
 import math
@@ -18,6 +19,7 @@ __all__ = ["exact_orientation", "orient2d", "orient3d"]
 _FILTER_2D = 3.3306690738754716e-16  # (3 + 16ε)ε with ε = 2⁻⁵³
 _FILTER_3D = 7.771561172376103e-16  # (7 + 56ε)ε
 _UNDERFLOW = 1e-280  # below this the filter's own products may have lost bits
+_TOP_2D, _TOP_3D = 480, 320  # exponent of the largest coordinate: products of two or three, split, are below 2¹⁰²³
 
 
 @kernel
@@ -41,7 +43,7 @@ def exact_orientation(points: NDArray[np.float64]) -> float:
     if largest == 0.0:
         return 0.0
     scaled = np.ones((corners, 3))  # planar points get a third coordinate of one: z is the column of ones
-    shift = -math.frexp(largest)[1]
+    shift = (_TOP_2D if n == 2 else _TOP_3D) - math.frexp(largest)[1]
     for i in range(corners):
         for axis in range(n):
             scaled[i, axis] = math.ldexp(points[i, axis], shift)

@@ -14,6 +14,7 @@ Floats = NDArray[np.float64]
 Weights = tuple[float, float, float]
 
 _EPS = 2.220446049250313e-16
+_TINY = 1e-290  # square metres: products near it lose bits, and so would barycentric coordinates
 
 
 @kernel
@@ -26,16 +27,16 @@ def doubled_area(triangle: Floats) -> float:
 
 @kernel
 def is_flat(triangle: Floats) -> bool:
-    """Whether a triangle has no area, as far as floating point can tell."""
+    """Whether a triangle has no area, as far as floating point can tell; under 1e-290 square metres none has."""
     x0, y0 = triangle[0, 0] - triangle[2, 0], triangle[0, 1] - triangle[2, 1]
     x1, y1 = triangle[1, 0] - triangle[0, 0], triangle[1, 1] - triangle[0, 1]
     x2, y2 = triangle[2, 0] - triangle[1, 0], triangle[2, 1] - triangle[1, 1]
     area = abs(doubled_area(triangle))
     a, b, c = abs(x0) + abs(y0), abs(x1) + abs(y1), abs(x2) + abs(y2)
-    if area > 9 * _EPS * max(a * b, b * c, c * a):  # sums are no less than roots of squares, which take longer
+    if area > 9 * _EPS * max(a * b, b * c, c * a) + _TINY:  # sums are no less than roots of squares, which take longer
         return False
     a, b, c = np.hypot(x0, y0), np.hypot(x1, y1), np.hypot(x2, y2)
-    return bool(area <= 8 * _EPS * max(a * b, b * c, c * a))
+    return bool(area <= 8 * _EPS * max(a * b, b * c, c * a) + _TINY)
 
 
 @kernel

@@ -19,6 +19,8 @@ __all__ = ["barycentric", "combine", "flat", "volumes", "weights_in"]
 
 Floats = NDArray[np.float64]
 
+_TINY = 1e-290  # cubic metres
+
 
 def _determinants(simplices: Floats, points: Floats) -> Floats:
     """det of the simplex with corner k replaced by the point, for each k: (…, n+1)."""
@@ -43,7 +45,8 @@ def volumes(simplices: ArrayLike) -> Floats:
 def flat(simplices: ArrayLike) -> NDArray[np.bool_]:
     """Which simplices (…, n+1, n) have no volume, as far as floating point can tell.
 
-    Hadamard: no determinant exceeds the product of the sides at a corner. The largest product measures rounding.
+    Hadamard: no determinant exceeds the product of the sides at a corner. The largest product measures rounding. What
+    has less than 1e-290 square or cubic metres is flat, too: products that small lose digits.
     """
     corners = np.asarray(simplices, dtype=np.float64)
     if corners.shape[-1] == 2:
@@ -55,7 +58,7 @@ def flat(simplices: ArrayLike) -> NDArray[np.bool_]:
         return found.reshape(corners.shape[:-2])
     lengths = np.linalg.norm(corners[..., :, None, :] - corners[..., None, :, :], axis=-1)
     largest = np.prod(lengths + np.eye(lengths.shape[-1]), axis=-1).max(axis=-1)
-    return np.asarray(np.abs(volumes(corners)) <= 8 * np.finfo(np.float64).eps * largest)
+    return np.asarray(np.abs(volumes(corners)) <= 8 * np.finfo(np.float64).eps * largest + _TINY)
 
 
 def barycentric(points: ArrayLike, simplices: ArrayLike) -> Floats:

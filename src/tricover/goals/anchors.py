@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tricover.errors import FormationError, InputError
+from tricover.formats.points import LARGEST
 from tricover.geometry.hull import convex_hull
 from tricover.network import Network
 from tricover.targets import Targets
@@ -42,6 +43,7 @@ _NARROWEST = 0.05  # radians between two rays, so that no first cell is a needle
 _EQUAL = 1.05  # polygons up to this much larger than the smallest count as equal. 1.025: +1.2%, 1.1: +0.7%
 _SLACK = 1e-9  # added all around: far above the rounding of a corner (1e-16), far below what anybody flies
 _ON_THE_EDGE = 1e-3  # of the hull's width: a core nearer to an edge than this would make needles of first cells
+_FINITE = 1e150  # sizes of the targets' hull: from that far off, all polygons are as far
 _FARTHEST = 1e3  # corners from the core, in sizes of the targets' hull: without a bound a corner may go to infinity
 
 
@@ -59,9 +61,9 @@ def anchor_positions(network: Network, targets: Targets, anchors: ArrayLike | st
             f"anchors must have the shape ({len(network.anchors)}, 2), one row for each of network.anchors, "
             f"not {positions.shape}"
         )
-    broken = network.anchors[~np.isfinite(positions).all(axis=1)]
+    broken = network.anchors[~(np.abs(positions) <= LARGEST).all(axis=1)]
     if broken.size:
-        raise InputError(f"the position given for anchor {broken[0]} is not finite")
+        raise InputError(f"the position given for anchor {broken[0]} is not finite, or beyond {LARGEST:g} metres")
     return positions
 
 
@@ -70,7 +72,7 @@ def _fitted(network: Network, targets: Targets) -> Floats:
     hull = _hull(targets.points)
     core = _centre(targets, hull)
     size = float(np.ptp(hull, axis=0).max())
-    rim, start = (hull - core) / size, (network.reference[network.boundary] - core) / size
+    rim, start = (hull - core) / size, _far(network.reference[network.boundary] - core, size) / size
     shares = _followers(network) + 1.0
     trials = []
     for turn in np.arange(_TURNS) * (2 * np.pi / _TURNS):
@@ -80,7 +82,17 @@ def _fitted(network: Network, targets: Targets) -> Floats:
     smallest = min(area for _, area in trials)
     small = [corners for corners, area in trials if area <= _EQUAL * smallest]
     nearest = min(small, key=lambda corners: float(((corners - start) ** 2).sum()))
-    return np.concatenate([core + size * nearest, [core]])
+    places = np.concatenate([core + size * nearest, [core]])
+    if np.abs(places).max() > LARGEST:
+        raise InputError(
+            f"the polygon around the targets reaches beyond {LARGEST:g} metres: give the anchors positions"
+        )
+    return places
+
+
+def _far(sides: Floats, size: float) -> Floats:
+    """The sides, cut to lengths in units of ``size`` whose squares are finite."""
+    return np.clip(sides, -_FINITE * size, _FINITE * size)
 
 
 def _hull(points: Floats) -> Floats:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tricover.errors import InputError, listed
+from tricover.formats.points import LARGEST
 from tricover.goals.rules import GoalRule, prepare
 from tricover.network import Network
 from tricover.network.roster import agent_indices
@@ -52,9 +53,9 @@ def _checked_positions(network: Network, positions: ArrayLike) -> NDArray[np.flo
     found = np.asarray(positions, dtype=np.float64)
     if found.shape != (len(network), 2):
         raise InputError(f"positions must have the shape ({len(network)}, 2), not {found.shape}")
-    broken = np.flatnonzero(~np.isfinite(found).all(axis=1))
+    broken = np.flatnonzero(~(np.abs(found) <= LARGEST).all(axis=1))
     if broken.size:
-        raise InputError(f"the position of agent {listed(broken)} is not finite")
+        raise InputError(f"the position of agent {listed(broken)} is not finite, or beyond {LARGEST:g} metres")
     return found
 
 

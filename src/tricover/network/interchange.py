@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.errors import FileFormatError, TricoverError, agents
+from tricover.errors import FileFormatError, TricoverError, agents, shown
+from tricover.formats.plain_json import parsed
 from tricover.network.core import as_choice
 from tricover.network.roster import agent_indices, as_roster
 from tricover.network.structure import count_descendants, parents_and_slots
@@ -51,13 +52,14 @@ def to_json(network: "Network") -> str:
 def from_json(text: str) -> dict[str, Any]:
     """The fields of a Network from the text of ``to_json``."""
     try:
-        data = json.loads(text)
-    except json.JSONDecodeError as error:
+        data = parsed(text)
+    except FileFormatError as error:
         raise FileFormatError(f"not a JSON text: {error}") from None
     if not isinstance(data, dict) or data.get("format") != _FORMAT:
         raise FileFormatError(f'not a network file: it has no \'"format": "{_FORMAT}"\'')
     if data.get("version") != _VERSION:
-        raise FileFormatError(f"network file of version {data.get('version')!r}: this program reads version {_VERSION}")
+        version = shown(data.get("version"))
+        raise FileFormatError(f"network file of version {version}: this program reads version {_VERSION}")
     return _checked(data)
 
 
@@ -97,7 +99,7 @@ def from_networkx(graph: "networkx.DiGraph[Any]") -> dict[str, Any]:
             "reference": [[nodes[node][axis] for axis in axes] for node in range(len(nodes))],
             "in_neighbors": in_neighbors,
         }
-    except (KeyError, IndexError, ValueError, TypeError, StopIteration) as error:
+    except (KeyError, IndexError, ValueError, TypeError, OverflowError, StopIteration) as error:
         raise FileFormatError(f"not the graph of a network: {type(error).__name__} {error}") from None
     return _checked(data)
 
@@ -109,8 +111,14 @@ def _checked(data: Mapping[str, Any]) -> dict[str, Any]:
         count, n = reference.shape
         in_neighbors = _integers(data["in_neighbors"], (count, n + 1), "in_neighbors", count)
         layer = _integers(data["layer"], (count,), "layer", count)
-        boundary, core, mentee = np.array(data["boundary"], np.int64), int(data["core"]), str(data["mentee"])
-        agent_indices(np.append(boundary, core), count)
+        core, mentee = data["core"], data["mentee"]
+        if type(core) is not int or not isinstance(mentee, str):
+            raise TypeError("core must be an agent's index, and mentee the name of a rule")
+        agent_indices(core, count)
+        boundary = np.array(data["boundary"])
+        if len(agent_indices(boundary, count)) != boundary.size:
+            raise FileFormatError("the boundary must name each of its agents once")
+        boundary = boundary.astype(np.int64)
         choice = as_choice(data["core_choice"], count, n)
     except KeyError as error:
         raise FileFormatError(f"the network file has no {error}") from None

@@ -5,19 +5,24 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tricover.errors import FormationError, InputError, agents, listed
-from tricover.formats.points import own_floats
+from tricover.errors import FormationError, InputError, agents, listed, shown
+from tricover.formats.points import LARGEST, own_floats
 
 __all__ = ["agent_indices", "as_roster", "scaled"]
 
 Floats = NDArray[np.float64]
 
-#: Coordinates below this share of the largest one count as zero: products of three must not underflow.
-_NEGLIGIBLE = 2.0**-300
+# The rule ``balanced`` compares sums of products of six coordinates in space. With the largest coordinate near 2¹⁵⁰ they
+# do not overflow, and those of coordinates 75 decades smaller keep all their bits.
+_TOP = 150
+_SPAN = 1e-75
 
 
 def as_roster(reference: ArrayLike) -> Floats:
-    """Reference positions as a read-only (N, n) array of distinct, finite points, n = 2 or 3, N ≥ n + 2."""
+    """Reference positions as a read-only (N, n) array of distinct, finite points, n = 2 or 3, N ≥ n + 2.
+
+    See ``build_network`` for how large and how small coordinates may be.
+    """
     try:
         points = own_floats(reference)
     except (TypeError, ValueError) as error:
@@ -34,20 +39,39 @@ def as_roster(reference: ArrayLike) -> Floats:
             f"a network in {n} dimensions needs at least {n + 2} agents, {n + 1} corners and a core; there "
             + ("is 1" if count == 1 else f"are {count}")
         )
+    _refuse_sizes(points)
     _refuse_coincident(points)
     points.flags.writeable = False
     return points
 
 
+def _refuse_sizes(points: Floats) -> None:
+    """Refuse coordinates of which products would lose digits."""
+    sizes = np.abs(points)
+    largest = float(sizes.max())
+    if largest > LARGEST:
+        culprits = np.flatnonzero((sizes > LARGEST).any(axis=1))
+        raise FormationError(f"{agents(culprits)} must not have coordinates beyond {LARGEST:g} metres")
+    small = sizes < _SPAN * largest
+    if not small.any():
+        return
+    culprits = np.flatnonzero((small & (sizes > 0)).any(axis=1))  # zeros are harmless
+    if culprits.size:
+        row = sizes[culprits[0]]
+        raise FormationError(
+            f"{agents(culprits)} must not have a coordinate of {row[row > 0].min():g} beside one of {largest:g} "
+            f"elsewhere: what is less than {_SPAN:g} of the largest must be 0"
+        )
+
+
 def _refuse_coincident(points: Floats) -> None:
-    places = scaled(points)
-    ordered = np.sort(places[:, 0])
+    ordered = np.sort(points[:, 0])
     shared = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
     if not shared.size:  # nearly always: no two agents share even one coordinate
         return
-    suspects = np.flatnonzero(np.isin(places[:, 0], shared))
-    order = suspects[np.lexsort(places[suspects].T[::-1])]
-    same = np.flatnonzero((places[order[1:]] == places[order[:-1]]).all(axis=1))
+    suspects = np.flatnonzero(np.isin(points[:, 0], shared))
+    order = suspects[np.lexsort(points[suspects].T[::-1])]
+    same = np.flatnonzero((points[order[1:]] == points[order[:-1]]).all(axis=1))
     if same.size:
         first, second = sorted(order[same[0] : same[0] + 2].tolist())
         more = f" (and {same.size - 1} more)" if same.size > 1 else ""
@@ -56,18 +80,16 @@ def _refuse_coincident(points: Floats) -> None:
 
 
 def scaled(points: Floats) -> Floats:
-    """The points times a power of two, the largest coordinate between 1/2 and 1: exact, and safe from overflow."""
-    largest = float(np.abs(points).max())
-    places = np.ldexp(points, -math.frexp(largest)[1])
-    places[np.abs(places) < _NEGLIGIBLE] = 0.0
-    return places
+    """The points times a power of two, the largest coordinate near 2¹⁵⁰: exact, and safe from overflow and underflow."""
+    largest = max(float(points.max()), -float(points.min()))
+    return np.asarray(np.ldexp(points, _TOP - math.frexp(largest)[1]))
 
 
 def agent_indices(indices: ArrayLike, count: int) -> NDArray[np.int64]:
     """Agent indices as a sorted array without repeats; one that is not on the roster is an error."""
     given = np.atleast_1d(np.asarray(indices))
     if given.size and (given.ndim != 1 or given.dtype.kind not in "iu"):
-        raise InputError(f"agents must be a list of whole numbers, not {indices!r}")
+        raise InputError(f"agents must be a list of whole numbers, not {shown(indices)}")
     unknown = given[(given < 0) | (given >= count)]
     if unknown.size:
         raise InputError(f"there is no agent {listed(unknown)}: agents are numbered 0 to {count - 1}")

@@ -58,7 +58,7 @@ def build_structure(reference: Floats, alive: Alive, mentee: str | MenteeRule, c
     """Algorithm 1 from the hull down."""
     places = scaled(reference)
     hull = _hull_of(places, np.flatnonzero(alive))
-    core_agent = choose_core(reference, hull.vertices, alive, core)
+    core_agent = choose_core(reference, places, hull.vertices, alive, core)
     count, corners = len(reference), reference.shape[1] + 1
     structure = Structure(
         hull.vertices,

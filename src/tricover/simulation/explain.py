@@ -6,7 +6,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from tricover.errors import advice
+from tricover.errors import advice, shown
 
 __all__ = ["explain"]
 
@@ -32,8 +32,8 @@ def _line(problem: ErrorDetails, model: type[BaseModel]) -> str:
     if problem["type"] == "value_error":
         return f"{path}: {message}" if path else message
     message = message.removeprefix("Input ")
-    shown = "" if isinstance(given, Mapping | list | tuple) else f", not {given!r}"
-    return f"{path}: {message}{shown}"
+    but = "" if isinstance(given, Mapping | list | tuple) else f", not {shown(given)}"
+    return f"{path}: {message}{but}"
 
 
 def _unknown(place: Location, model: type[BaseModel]) -> str:

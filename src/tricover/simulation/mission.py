@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.control import Memory, Told, memory_of
-from tricover.errors import FileFormatError, InputError
+from tricover.errors import FileFormatError, InputError, shown
 from tricover.formats import Projection
+from tricover.formats.plain_json import parsed
 from tricover.goals.anchors import anchor_positions
 from tricover.network import Network, build_network
 from tricover.simulation.resolve import Ground, ground_of, still_from
@@ -186,12 +187,20 @@ class Mission:
     def from_json(cls, text: str) -> "Mission":
         """The mission of a text from ``to_json``: no network is built anew."""
         try:
-            plain = json.loads(text)
+            plain = parsed(text)
             scenario = Scenario(**plain["scenario"])
-            epochs = [Epoch(int(part["start"]), Told.from_json(json.dumps(part["told"]))) for part in plain["epochs"]]
-        except (KeyError, TypeError, ValueError) as error:
+            epochs = [Epoch(part["start"], Told.from_json(json.dumps(part["told"]))) for part in plain["epochs"]]
+            starts = [epoch.start for epoch in epochs]
+            if any(type(start) is not int for start in starts) or starts[:1] != [0] or sorted(set(starts)) != starts:
+                raise ValueError(f"its epochs begin at {shown(starts)}: give whole steps, ascending from 0 on")
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise FileFormatError(f"this is not the text of a mission ({type(error).__name__}: {error})") from None
-        return cls.with_epochs(scenario, epochs)
+        mission = cls.with_epochs(scenario, epochs)
+        roster = roster_of(scenario, mission.ground.reference)
+        for epoch in epochs:
+            if not np.array_equal(epoch.network.reference, roster[: len(epoch.network)]):
+                raise FileFormatError(f"the network from step {epoch.start} on is not that of the scenario's team")
+        return mission
 
 
 def as_mission(given: Scenario | Mission) -> Mission:

@@ -89,7 +89,7 @@ def targets_of(scenario: "Scenario") -> Targets:
         active=section.active,
         ids=found.ids if section.ids is None else section.ids,
         projection=found.projection or plane,
-        motion=found.motion if section.motion is None else _motion(section.motion, found.points),
+        motion=found.motion if section.motion is None else _motion(section.motion, found.points, scenario.steps),
     )
 
 
@@ -119,12 +119,14 @@ def _planar(positions: Floats, path: Path) -> Floats:
     return positions
 
 
-def _motion(motion: Motion | Drift | Function, start: Floats) -> Track | Steady | Drift | Function:
-    """A motion section as a motion of targets that start at (D, 2)."""
+def _motion(motion: Motion | Drift | Function, start: Floats, steps: int) -> Track | Steady | Drift | Function:
+    """A motion section as a motion of targets that start at (D, 2), in a run of so many steps at most."""
     if not isinstance(motion, Motion):
         return motion
     if motion.paths is None:
-        return Steady(start, np.asarray(motion.velocity), motion.until)
+        steady = Steady(start, np.asarray(motion.velocity), motion.until)
+        steady.at(steps)  # an error now, and not in the midst of a run, where they go too far
+        return steady
     if motion.paths.shape[1] != len(start):
         raise InputError(f"targets.motion.paths: {len(start)} targets need as many paths, not {motion.paths.shape[1]}")
     return Track(motion.paths)

@@ -14,17 +14,18 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 
-from tricover.errors import FileFormatError, InputError
-from tricover.formats import read_whole, write_whole
+from tricover.errors import FileFormatError, InputError, shown
+from tricover.formats import Projection, read_whole, write_whole
+from tricover.formats.points import dimensions
 from tricover.simulation.explain import explain
 from tricover.simulation.resolve import Ground, formation_of, ground_of, targets_of
-from tricover.simulation.section import Floats, Pair, Section
+from tricover.simulation.section import Floats, Pair, Section, StepNumber, Text
 from tricover.simulation.sections import (
     Anchors,
     Control,
@@ -42,6 +43,11 @@ from tricover.targets.motion import Path as Function
 __all__ = ["Scenario"]
 
 
+def _on_earth(origin: Floats) -> Floats:
+    Projection(*origin.tolist())
+    return origin
+
+
 class Scenario(Section):
     """A team, its targets, and how it moves.
 
@@ -53,11 +59,11 @@ class Scenario(Section):
     tricover.errors.InputError: unknown key 'control.gama'; did you mean 'gamma'?
     """
 
-    name: str = Field("scenario", description="for titles and file names")
+    name: Text = Field("scenario", description="for titles and file names")
     seed: int = Field(0, ge=0, lt=2**63, description="of everything random; the same seed gives the same run")
-    steps: int = Field(100, ge=0, description="at most so many steps")
+    steps: StepNumber = Field(100, description="at most so many steps")
     stop_when_settled: bool = Field(True, description="end before that when nothing will change any more")
-    origin: Pair | None = Field(
+    origin: Annotated[Pair, AfterValidator(_on_earth)] | None = Field(
         None, description="longitude and latitude of the point (0, 0), if positions are on earth"
     )
     formation: Formation
@@ -77,10 +83,13 @@ class Scenario(Section):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a TOML file; an error names the file, the key and the remedy."""
+        text = read_whole(path)
         try:
-            data = tomllib.loads(read_whole(path).decode())
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            data = tomllib.loads(text.decode())
+        except ValueError as error:
             raise FileFormatError(f"{path}: not a TOML file: {error}") from None
+        except RecursionError:
+            raise FileFormatError(f"{path}: lists or tables are nested too deep to be read") from None
         folder = Path(path).absolute().parent
         try:
             return cls(**_files(data, lambda file: str(folder / file)))
@@ -186,9 +195,9 @@ def _motion_as_section(motion: Any) -> Any:
 def _anchors(given: Any) -> dict[str, Any]:
     if isinstance(given, str):
         if given != "fit":
-            raise InputError(f"anchors must be positions, paths or 'fit', not {given!r}")
+            raise InputError(f"anchors must be positions, paths or 'fit', not {shown(given)}")
         return {"fit": True}
-    return {"paths" if np.ndim(given) == 3 else "positions": given}
+    return {"paths" if dimensions(given) == 3 else "positions": given}
 
 
 def _vehicle(given: Any) -> dict[str, Any]:

@@ -7,14 +7,31 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, WithJsonSchema
 
 from tricover.errors import InputError, listed
-from tricover.formats.points import own_floats
+from tricover.formats.points import LARGEST, own_floats
 
-__all__ = ["AgentList", "FilePath", "Floats", "Pair", "Paths", "Points", "Section", "Steps", "Weights"]
+__all__ = [
+    "LAST_STEP",
+    "AgentList",
+    "FilePath",
+    "Floats",
+    "Length",
+    "Pair",
+    "Paths",
+    "Points",
+    "Section",
+    "StepNumber",
+    "Steps",
+    "Text",
+    "Weights",
+]
 
 Floats = NDArray[np.float64]
+
+LAST_STEP = 2**53
+"""No step has a larger number: up to it, whole numbers and floats are the same."""
 
 
 class Section(BaseModel):
@@ -58,6 +75,9 @@ def _array(shape: str, dimensions: int, last: int | None = None, whole: bool = F
         broken = np.flatnonzero(~np.isfinite(array).reshape(len(array), -1).all(axis=1))
         if broken.size:
             raise InputError(f"row {listed(broken)} has a number that is NaN or infinite")
+        largest = LAST_STEP if whole else LARGEST
+        if not np.abs(array).max() <= largest:
+            raise InputError(f"numbers must not exceed {largest:g}")
         if whole:
             array = array.astype(np.int64)
             if not np.array_equal(array, given):
@@ -92,9 +112,23 @@ def _plain(given: Any) -> Any:
 
 
 def _absolute(given: Any) -> Any:
+    if "\0" in str(given):
+        raise InputError("there is a null character in the file's name")
     return Path(os.path.abspath(given)) if isinstance(given, str | Path) else given
 
 
-AgentList = Annotated[tuple[int, ...], BeforeValidator(_one_or_many), BeforeValidator(_plain)]
+def _writable(given: str) -> str:
+    try:
+        given.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"{given!r} is no text that can be written to a file: {error.reason}") from None
+    return given
+
+
+Text = Annotated[str, AfterValidator(_writable)]
+Length = Annotated[float, Field(gt=0, le=LARGEST)]
+StepNumber = Annotated[int, Field(ge=0, le=LAST_STEP)]
+AgentNumber = Annotated[int, Field(lt=2**31)]  # networks count agents in 32 bits
+AgentList = Annotated[tuple[AgentNumber, ...], BeforeValidator(_one_or_many), BeforeValidator(_plain)]
 #: A file; relative paths are taken from the scenario file's folder, or from where Python runs.
 FilePath = Annotated[Path, BeforeValidator(_absolute), WithJsonSchema({"type": "string"})]

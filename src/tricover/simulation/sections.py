@@ -13,8 +13,21 @@ from pydantic import (
     model_validator,
 )
 
-from tricover.errors import InputError, listed
-from tricover.simulation.section import AgentList, FilePath, Floats, Pair, Paths, Points, Section, Steps, Weights
+from tricover.errors import InputError, listed, shown
+from tricover.formats.points import LARGEST, own_floats
+from tricover.simulation.section import (
+    AgentList,
+    FilePath,
+    Floats,
+    Length,
+    Pair,
+    Paths,
+    Points,
+    Section,
+    StepNumber,
+    Steps,
+    Weights,
+)
 from tricover.targets.motion import Drift, Path
 from tricover.vehicles import Mixed, Vehicle, check_vehicle, is_built_in, settings, vehicle
 
@@ -58,17 +71,22 @@ def _by_name_or_function(names: tuple[str, ...]) -> Any:
     def check(given: Any) -> Any:
         if callable(given) or given in names:
             return given
-        raise InputError(f"must be {', '.join(map(repr, names))}, or a function in Python, not {given!r}")
+        raise InputError(f"must be {', '.join(map(repr, names))}, or a function in Python, not {shown(given)}")
 
     return Annotated[Any, PlainValidator(check), WithJsonSchema({"enum": list(names)})]
 
 
 def _core(given: Any) -> int | Floats | None:
-    if given is None or (isinstance(given, int | np.integer) and not isinstance(given, bool) and given >= 0):
-        return None if given is None else int(given)
-    point = np.array(given, dtype=np.float64) if np.ndim(given) == 1 and len(given) == 2 else np.array(np.nan)
-    if not np.isfinite(point).all():
-        raise InputError(f"must be an agent's index or a point [x, y], not {given!r}")
+    if given is None:
+        return None
+    if isinstance(given, int | np.integer) and not isinstance(given, bool) and given >= 0:
+        return int(given)
+    try:
+        point = own_floats(given)
+    except (TypeError, ValueError):
+        point = np.empty(0)
+    if point.shape != (2,) or not (np.abs(point) <= LARGEST).all():
+        raise InputError(f"must be an agent's index or a point [x, y], not {shown(given)}")
     return point
 
 
@@ -85,8 +103,8 @@ class Formation(Section):
     file: FilePath | None = Field(None, description="point file: CSV, NPY, JSON, GeoJSON")
     positions: Points | None = Field(None, description="reference positions in metres")
     generator: Literal["square", "disc"] | None = Field(None, description="made by rule, from the keys below")
-    agents: int | None = Field(None, ge=4, description="how many agents the generator makes")
-    size: float | None = Field(None, gt=0, description="side of the square or diameter of the disc, in metres")
+    agents: int | None = Field(None, ge=4, le=2**53, description="how many agents the generator makes")
+    size: Length | None = Field(None, description="side of the square or diameter of the disc, in metres")
     start: Points | None = Field(None, description="where agents start, if not at their reference positions")
 
     @model_validator(mode="after")
@@ -114,7 +132,7 @@ class Motion(Section):
     """How targets move: all with a velocity, or each along a path."""
 
     velocity: Pair | None = Field(None, description="metres per step")
-    until: int | None = Field(None, ge=0, description="step from which on they stand still")
+    until: StepNumber | None = Field(None, description="step from which on they stand still")
     paths: Paths | None = Field(None, description="positions of all targets step by step; they stay at the last ones")
 
     @model_validator(mode="after")
@@ -139,10 +157,10 @@ class TargetSettings(Section):
     density: float | None = Field(None, gt=0, description="points per square metre for a file with polygons")
     positions: Points | None = Field(None, description="positions in metres")
     generator: Literal["polygon", "clusters"] | None = Field(None, description="made by rule, from the keys below")
-    count: int | None = Field(None, ge=1, description="how many targets the generator makes")
+    count: int | None = Field(None, ge=1, le=2**53, description="how many targets the generator makes")
     corners: Points | None = Field(None, description="corners of the polygon")
     centres: Points | None = Field(None, description="centres of the clusters")
-    spread: float | None = Field(None, gt=0, description="standard deviation of a cluster, in metres")
+    spread: Length | None = Field(None, description="standard deviation of a cluster, in metres")
     weights: Weights | None = Field(None, description="how much each target counts; all alike if left out")
     ids: tuple[str, ...] | None = Field(None, description="a name for each target")
     active: Steps | None = Field(None, description="first step at which each target is there, and at which it is gone")
@@ -221,7 +239,7 @@ class Group(_Ride):
 class VehicleSettings(_Ride):
     """What the agents ride, and how long a step takes."""
 
-    duration: float = Field(1.0, gt=0, description="Δt: seconds per step")
+    duration: float = Field(1.0, gt=0, le=1e9, description="Δt: seconds per step")
     others: tuple[Group, ...] = Field((), description="agents with another kind of vehicle")
 
     def team(self, agents: int) -> Vehicle:
@@ -253,14 +271,14 @@ def vehicle_as_settings(ride: Vehicle) -> dict[str, Any]:
 class Leave(Section):
     """Agents that are lost before a step."""
 
-    step: int = Field(ge=0)
+    step: StepNumber
     agents: AgentList
 
 
 class Join(Section):
     """Agents that join before a step; they take the next numbers of the roster."""
 
-    step: int = Field(ge=0)
+    step: StepNumber
     reference: Points = Field(description="their reference positions")
     positions: Points | None = Field(None, description="where they stand when they join, if not there")
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tricover.compiled import inlined, kernel
 
-__all__ = ["BLOCK", "Rows", "fill_bins", "follow", "outline"]
+__all__ = ["BLOCK", "NARROW", "Rows", "fill_bins", "follow", "outline"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int32]
@@ -19,6 +19,7 @@ Integers = NDArray[np.int32]
 BLOCK = 8  # targets per prefix sum
 _EPS = 2.220446049250313e-16
 _TINY = 1e-290
+NARROW = 1e-200  # metres: rows and bins are no narrower, so that their inverse is finite
 _FEW = 192  # stretches up to this long are tested target by target
 _STEEP = 1e150
 
@@ -81,7 +82,7 @@ def outline(corners: Floats) -> Any:
 def _first_row(height: float, rows: Floats, lookup: Integers) -> int:
     """The first row that reaches up to ``height``."""
     bottom, top, bins = rows[0, 0], rows[1, -1], len(lookup) - 1
-    place = (height - bottom) * (bins / (top - bottom) if top > bottom else 0.0)
+    place = (height - bottom) * (bins / max(top - bottom, NARROW))
     b = 0 if place < 0 else int(min(place, bins - 1.0))
     low, high = lookup[b], lookup[b + 1]
     while low < high:  # bisection, mostly over one row or two

@@ -15,6 +15,7 @@ Floats = NDArray[np.float64]
 
 NEIGHBOURS = 12
 _SMALLEST_SPACING = 1e-3  # of the mean
+_SMALLEST_RADIUS = 1e-100  # metres: the heaviest target over its square is finite
 
 
 def local_density(points: Floats, weights: Floats | None = None) -> Floats:
@@ -30,7 +31,8 @@ def local_density(points: Floats, weights: Floats | None = None) -> Floats:
     found = tree.query(points, k=neighbours + 1, workers=workers())
     distances, nearest = (np.asarray(part)[:, 1:] for part in found)
     around = float(neighbours) if weights is None else weights[heavy][nearest].sum(axis=1)
-    radii = np.maximum(distances[:, -1], _SMALLEST_SPACING * _mean_spacing(points[heavy]))
+    smallest = max(_SMALLEST_SPACING * _mean_spacing(points[heavy]), _SMALLEST_RADIUS)
+    radii = np.maximum(distances[:, -1], smallest)
     return np.asarray(around / (np.pi * radii**2))
 
 

@@ -6,7 +6,7 @@ those in between come from prefix sums, kept as unevaluated pairs of floats, so 
 Whatever the shape of the target set, √D/5 rows cross it: coincident or collinear targets only make rows of no height.
 
 A triangle is a closed set: a target on an edge or a corner is inside, and a flat one holds the targets on its segment.
-Signs are exact (``geometry._predicates``; coordinates may span 90 decades) and each triangle is worked out by one
+Signs are exact (``geometry._predicates``: coordinates may span 280 decades) and each triangle is worked out by one
 thread, so the numbers depend neither on the order of the triangles nor on the number of threads.
 """
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from tricover.targets import _kernels as kernels
 from tricover.targets._kernels import Chosen, Sums, Weighted
-from tricover.targets._rows import BLOCK, Rows, fill_bins
+from tricover.targets._rows import BLOCK, NARROW, Rows, fill_bins
 from tricover.threads import in_ranges
 
 __all__ = ["Index", "Masses", "build_index", "count_and_sum", "list_members"]
@@ -110,7 +110,7 @@ def _rows(points: Floats, starts: range, bins: int) -> Floats:
     for row, start in enumerate(starts):
         xs, ys = points[:, start : min(start + starts.step, starts.stop)]
         # Bins must be wider than rounding, even where all targets of a row stand on one spot.
-        width = max(xs[-1] - xs[0], 1e-12 * max(abs(xs[0]), abs(xs[-1])), 1e-200) / bins
+        width = max(xs[-1] - xs[0], 1e-12 * max(abs(xs[0]), abs(xs[-1])), NARROW) / bins
         rows[:, row] = ys.min(), ys.max(), xs[0], 1 / width, width
     rows[1, :-1] = rows[0, 1:]
     return rows
@@ -122,7 +122,7 @@ def _lookup(rows: Floats) -> Integers:
     if not count:
         return np.zeros(1, dtype=np.int32)
     bottom, top = rows[0, 0], rows[1, -1]
-    places = (rows[1] - bottom) * (count / (top - bottom) if top > bottom else 0.0)
+    places = (rows[1] - bottom) * (count / max(top - bottom, NARROW))
     bins = np.minimum(places, count - 1.0).astype(np.int64)
     return np.searchsorted(bins, np.arange(count + 1)).astype(np.int32)
 
@@ -133,7 +133,7 @@ def _order(index: Index, triangles: Floats) -> NDArray[np.int64] | None:
     if count < _FEW_TRIANGLES:
         return None
     low, high = index.corners
-    scale, tiles = kernels.TILES / np.maximum(high - low, 1e-200), np.empty(count, dtype=np.uint16)
+    scale, tiles = kernels.TILES / np.maximum(high - low, NARROW), np.empty(count, dtype=np.uint16)
     in_ranges(lambda first, last: kernels.find_tiles(triangles, low, scale, first, last, tiles), count)
     return np.argsort(tiles, kind="stable") if kernels.jumps(tiles) > _FEW_JUMPS * count else None
 
@@ -160,7 +160,7 @@ def _part(index: Index, triangles: Floats) -> int:
     if not 1 < count < 2 * _PART or count * rows < 2 * _CROSSED:
         return _PART
     (_, bottom), (_, top) = index.corners
-    crossed = rows * float(np.ptp(triangles[:, :, 1], axis=1).sum()) / max(top - bottom, 1e-200)
+    crossed = rows * float(np.ptp(triangles[:, :, 1], axis=1).sum()) / max(top - bottom, NARROW)
     return min(_PART, 1 + int(count * _CROSSED / max(crossed, 1.0)))
 
 

@@ -36,6 +36,12 @@ def _checked(positions: ArrayLike, count: int | None, step: float) -> Floats:
     return found
 
 
+def _refused_beyond(found: Floats, step: int) -> Floats:
+    """Positions that were worked out here, unless targets have gone farther than coordinates reach."""
+    found.setflags(write=False)  # nobody else has them: no copy is needed
+    return _checked(found, len(found), step)
+
+
 @dataclass(frozen=True, eq=False)
 class Track:
     """Positions over time (T, D, 2), one row per step; after the last, targets stay where they are."""
@@ -66,7 +72,9 @@ class Steady:
     def at(self, step: int) -> Floats:
         """Positions (D, 2) at a step."""
         moved = step if self.until is None else min(step, self.until)
-        return np.asarray(self.start + moved * self.velocity)
+        with np.errstate(over="ignore"):  # what has left all bounds is refused by name
+            found = self.start + moved * self.velocity
+        return _refused_beyond(found, step)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,4 +118,4 @@ class Drift:
         b = slope(here + a / 2, now + 0.5)
         c = slope(here + b / 2, now + 0.5)
         d = slope(here + c, now + 1.0)
-        return here + (a + 2 * b + 2 * c + d) / 6
+        return _refused_beyond(here + (a + 2 * b + 2 * c + d) / 6, now + 1)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from tricover.errors import FileFormatError, InputError, listed
 from tricover.formats import Points, Projection, read_points, write_points, write_whole
 from tricover.formats.binary import npy_array
-from tricover.formats.points import checked_ids, checked_positions, checked_weights
+from tricover.formats.points import LARGEST, checked_ids, checked_positions, checked_weights, dimensions
 from tricover.formats.writing import read_whole
 from tricover.targets.density import local_density
 from tricover.targets.index import Index, Masses, build_index, count_and_sum, list_members
@@ -24,7 +24,10 @@ __all__ = ["Targets", "as_targets"]
 
 Floats = NDArray[np.float64]
 
-_LARGEST = 1e150  # products of two coordinates must stay finite
+# Weights sum to no more than HEAVIEST, so that sums of weight times squared distance are finite. Smaller ones than
+# LIGHTEST lose digits where they are multiplied by a coordinate.
+HEAVIEST, LIGHTEST = 1e100, 1e-100
+_MOST = 1e300  # sums of any values
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -32,6 +35,7 @@ class Targets:
     """Points on the ground (D, 2), in metres, with weights (D,) where some count more than others.
 
     Points (T, D, 2) move: one row per step, and ``points`` is the first. ``drifting`` and ``along`` make other motions.
+    Coordinates are at most 1e100; a weight is 0 or at least 1e-100, and they sum to at most 1e100.
     ``active`` (D, 2) gives the first step at which each target is there and the first at which it is gone.
     Ask a moving or changing set for its still targets ``at`` a step before anything else.
 
@@ -58,16 +62,19 @@ class Targets:
         projection: Projection | None = None,
         motion: Motion | None = None,
     ) -> None:
-        if np.ndim(points) == 3:
+        if dimensions(points) == 3:
             if motion is not None:
                 raise InputError("targets have points over time and a motion: give one of the two")
             motion = Track.checked(points)
             points = motion.at(0)
         start = checked_positions(points, dimensions=(2,))
-        if np.abs(start).max() > _LARGEST:
-            raise InputError(f"target coordinates must not exceed {_LARGEST:g}")
-        weights, active = checked_weights(weights, len(start)), _checked_active(active, len(start))
-        self._put(start, weights, active, checked_ids(ids, len(start)), projection, motion)
+        if projection is not None:
+            projection.check(start)
+        masses = checked_weights(weights, len(start))
+        if masses is not None:
+            _check_sizes(masses)
+        steps = _checked_active(active, len(start))
+        self._put(start, masses, steps, checked_ids(ids, len(start)), projection, motion)
 
     def _put(self, *values: object) -> None:
         names = ("points", "weights", "active", "ids", "projection", "motion")
@@ -158,11 +165,13 @@ class Targets:
         table = np.asarray(values, dtype=np.float64)
         if table.ndim not in (1, 2) or len(table) != len(self) or not np.isfinite(table).all():
             raise InputError(f"values must be finite, of shape ({len(self)},) or ({len(self)}, K), not {table.shape}")
+        if table.size and max(table.max(), -table.min()) > _MOST / len(self):
+            raise InputError(f"values must not exceed {_MOST:g} divided by the number of targets: their sums overflow")
         columns = np.atleast_2d(table.T)
         sums = np.empty((len(corners), len(columns)))
         for k, column in enumerate(columns):
             sums[:, k] = count_and_sum(self.index.masses(column), corners)[1][:, 2]
-        return sums.reshape(*shape, *table.shape[1:])
+        return sums.reshape((*shape, *table.shape[1:]))
 
     def members(self, triangles: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Which targets stand in each triangle (…, 3, 2), as offsets and indices of a sparse matrix.
@@ -250,6 +259,19 @@ def as_targets(targets: "Targets | ArrayLike") -> Targets:
     return targets if isinstance(targets, Targets) else Targets(targets)
 
 
+def _check_sizes(weights: Floats) -> None:
+    """Refuse weights whose sums could overflow or lose digits."""
+    light = np.flatnonzero((weights > 0) & (weights < LIGHTEST))
+    if light.size:
+        raise InputError(f"target {listed(light)} has a weight below {LIGHTEST:g}: give it 0, or scale all weights up")
+    if np.minimum(weights, 2 * HEAVIEST).sum() > HEAVIEST:
+        heavy = int(weights.argmax())
+        raise InputError(
+            f"weights sum to more than {HEAVIEST:g}, and target {heavy} alone has {weights[heavy]:g}: "
+            "scale them down, only their ratios count"
+        )
+
+
 def _checked_active(active: ArrayLike | None, count: int) -> NDArray[np.int64] | None:
     if active is None:
         return None
@@ -268,7 +290,7 @@ def _checked_triangles(triangles: ArrayLike) -> tuple[Floats, tuple[int, ...]]:
     if corners.ndim < 2 or corners.shape[-2:] != (3, 2):
         raise InputError(f"triangles must have shape (…, 3, 2), not {corners.shape}")
     flat = np.ascontiguousarray(corners.reshape(-1, 3, 2))
-    if flat.size and not (flat.min() >= -_LARGEST and flat.max() <= _LARGEST):
-        culprits = np.flatnonzero(~(np.abs(flat) <= _LARGEST).all(axis=(1, 2)))
-        raise InputError(f"triangle {listed(culprits)} has a corner that is NaN, infinite or beyond {_LARGEST:g}")
+    if flat.size and not (flat.min() >= -LARGEST and flat.max() <= LARGEST):
+        culprits = np.flatnonzero(~(np.abs(flat) <= LARGEST).all(axis=(1, 2)))
+        raise InputError(f"triangle {listed(culprits)} has a corner that is NaN, infinite or beyond {LARGEST:g}")
     return flat, corners.shape[:-2]

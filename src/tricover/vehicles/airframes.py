@@ -6,7 +6,7 @@ rotors 1 and 3 turn one way, 2 and 4 the other. Attitude gains are those that Ro
 
 from typing import NamedTuple
 
-from tricover.errors import InputError, advice
+from tricover.errors import InputError, advice, shown
 
 __all__ = ["AIRFRAMES", "Airframe", "airframe"]
 
@@ -85,6 +85,6 @@ AIRFRAMES = {
 
 def airframe(name: str) -> Airframe:
     """The airframe of that name."""
-    if name not in AIRFRAMES:
-        raise InputError(f"unknown airframe {name!r}; {advice(name, AIRFRAMES)}")
+    if name not in tuple(AIRFRAMES):  # what a file says may not even be hashable
+        raise InputError(f"unknown airframe {shown(name)}; {advice(str(name), AIRFRAMES)}")
     return AIRFRAMES[name]

@@ -20,7 +20,7 @@ see ``_kernels``. Wind is steady; ``gust`` adds, anew for each step, a wind unif
 """
 
 from dataclasses import dataclass
-from math import ceil, pi, tan
+from math import pi, tan
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,7 +30,7 @@ from tricover.errors import InputError, LostControlError
 from tricover.threads import in_ranges
 from tricover.vehicles._kernels import GRAVITY, SIZE, Pilot, fly
 from tricover.vehicles.airframes import airframe
-from tricover.vehicles.limits import require_at_least_zero, require_positive, require_vector
+from tricover.vehicles.limits import control_periods, require_at_least_zero, require_positive, require_vector
 from tricover.vehicles.protocol import Floats, Landing, middles, placed, ready
 
 __all__ = ["Quadrotor", "check_flight", "flown", "hovering", "winds"]
@@ -100,7 +100,7 @@ class Quadrotor:
         """States after a flight towards the centroids of the reach sets."""
         states, corners = ready(self, states, reach_sets, duration)
         goals, air, pilot = middles(corners), airframe(self.airframe), self.pilot
-        steps = ceil(duration / self.control_period)
+        steps = control_periods(self.kind, duration, self.control_period)
         blown = winds(self.wind, self.gust, draws)
         new = np.array(states, order="C")
 

@@ -8,7 +8,7 @@ steady wind leaves it off its goal point. State: the first 17 numbers of a ``qua
 
 from dataclasses import dataclass
 from importlib import import_module
-from math import ceil, hypot
+from math import hypot
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from tricover.errors import LostControlError, MissingExtraError
 from tricover.vehicles._kernels import minimum_jerk, plan
+from tricover.vehicles.limits import control_periods
 from tricover.vehicles.protocol import Floats, Landing, middles, ready
 from tricover.vehicles.quadrotor import Quadrotor, check_flight, flown, hovering
 
@@ -78,7 +79,7 @@ class RotorPy:
 
     def _fly(self, row: Floats, goal: Floats, duration: float, model: Any, controller: Any) -> Floats:
         """One agent's flight: the planned motion sampled at every control period."""
-        steps = ceil(duration / self.control_period)
+        steps = control_periods(self.kind, duration, self.control_period)
         period, (leg, speed) = duration / steps, (goal - row[:2], row[3:5])
         pilot = Quadrotor(max_speed=self.max_speed, max_acceleration=self.max_acceleration).pilot
         time, share = plan(leg[0], leg[1], hypot(*speed), duration, pilot)
