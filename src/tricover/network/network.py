@@ -21,6 +21,7 @@ from tricover.network.core import Choice, as_choice
 from tricover.network.mentees import RULES, MenteeRule
 from tricover.network.roster import agent_indices, as_roster
 from tricover.network.structure import Structure, build_structure, by_layer, repair_structure
+from tricover.own import is_name
 
 if TYPE_CHECKING:
     import networkx
@@ -154,7 +155,7 @@ class Network:
 
         Losing a follower changes only the subtree below the cell it was the mentee of. Losing an anchor builds anew.
         """
-        if isinstance(self.mentee, str) and self.mentee not in RULES:
+        if isinstance(self.mentee, str) and self.mentee not in RULES and not is_name(self.mentee):
             raise InputError(
                 f"the mentee rule {self.mentee!r} did not come with the file: build the network anew with it"
             )
@@ -223,8 +224,9 @@ def build_network(
     [3, 0, 4]
     """
     points = as_roster(reference)
-    if not callable(mentee) and mentee not in RULES:
-        raise InputError(f"mentee must be {' or '.join(map(repr, RULES))}, or a function, not {mentee!r}")
+    if not callable(mentee) and mentee not in RULES and not is_name(mentee):
+        names = ", ".join(map(repr, RULES))
+        raise InputError(f"mentee must be {names}, a function or 'module:function', not {mentee!r}")
     choice = as_choice(core, *points.shape)
     living = np.ones(len(points), np.bool_) if alive is None else np.asarray(alive)
     if living.shape != (len(points),) or living.dtype != np.bool_:
