@@ -66,8 +66,10 @@ def random_triangles(rng, count, low=-0.2, high=1.2):
 
 @pytest.mark.parametrize(
     ("scale", "offset"),
-    [(1.0, 0.0), (1.0, 1e6), (1e6, 0.0), (1e6, 1e6), (1e-6, 0.0), (1e-6, 1e6)]
-    + [(1e-100, 0.0), (1e-160, 0.0), (1e-260, 0.0), (1e90, 0.0), (8e99, 0.0)],
+    [
+        *[(1.0, 0.0), (1.0, 1e6), (1e6, 0.0), (1e6, 1e6), (1e-6, 0.0), (1e-6, 1e6)],
+        *[(1e-100, 0.0), (1e-160, 0.0), (1e-260, 0.0), (1e90, 0.0), (8e99, 0.0)],
+    ],
 )
 def test_random_triangles(scale, offset):
     rng = np.random.default_rng(1)
