@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.errors import InputError
+from tricover.errors import InputError, UnknownNameError
 from tricover.goals import desired_configuration
 from tricover.network import Network
 from tricover.simulation.mission import Epoch, Mission, epoch_at
@@ -86,10 +86,18 @@ class Run:
             "steps": self.steps,
             "settled_at": self.settled_at,
             "converged": self.converged,
-            "largest_error": self.largest_error,
+            "largest_error": self.largest_error if self._desired_known else None,
             "misses": self.missed,
             "interrupted": self.interrupted,
         }
+
+    @property
+    def _desired_known(self) -> bool:
+        """Whether there is a desired configuration: not where the user's rule is gone and the run was cut short."""
+        try:
+            return self.desired is not None
+        except UnknownNameError:
+            return False
 
     @property
     def steps(self) -> int:

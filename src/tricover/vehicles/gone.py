@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from tricover.errors import InputError
+from tricover.errors import UnknownNameError
 from tricover.vehicles.protocol import Floats, Landing
 
 __all__ = ["Gone"]
@@ -21,12 +21,12 @@ class Gone:
 
     def initial_state(self, positions: ArrayLike) -> Floats:
         """There is none."""
-        raise InputError(self.reason)
+        raise UnknownNameError(self.reason)
 
     def output(self, states: Floats) -> Floats:
         """There is none."""
-        raise InputError(self.reason)
+        raise UnknownNameError(self.reason)
 
     def drive(self, states: Floats, reach_sets: Floats, duration: float, draws: Floats) -> Floats:
         """It cannot be driven."""
-        raise InputError(self.reason)
+        raise UnknownNameError(self.reason)
