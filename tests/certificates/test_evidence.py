@@ -37,6 +37,11 @@ def test_a_gap_is_named(missing):
     assert f"the worst takes 4 s, from time {2 * (missing - 1)} on (step {missing - 1})" in claim.summary
 
 
+def test_the_worst_gap_is_named_and_not_the_first():
+    claim = timed(np.array([0.0, 1, 3, 4, 8, 9, 10, 11, 13]))
+    assert (claim.figures["uneven"], claim.figures["worst_step"], claim.figures["worst_time"]) == (3, 3, 4.0)
+
+
 def test_times_that_grow_are_no_steps():
     assert timed(np.arange(13.0) ** 3).verdict == "fails"
 
@@ -231,3 +236,18 @@ def test_whoever_was_lost_the_network_is_the_scenarios():
     other = log_of(flown, [(0, first), (2, tc.build_network(last.reference, "balanced"))])
     with pytest.raises(InputError, match="network of step 2 is not the scenario's"):
         with_scenario(other, made)
+
+
+def test_given_places_belong_to_the_anchors_of_the_whole_team():
+    reference = np.random.default_rng(3).random((30, 2))
+    network = tc.build_network(reference)
+    places = 0.9 * reference[network.anchors] + 0.05
+    gone = int(network.boundary[1])
+    made = scenario_of(reference, anchors=places, events={"leave": [{"step": 0, "agents": [gone]}]})
+    run = tc.simulate(made)
+    assert certify(run).holds
+    log = log_of(run.positions, network.without([gone]))
+    for told in (made, scenario_of(reference, anchors=places)):  # planned, or not
+        found = certify(with_scenario(log, told))
+        assert found.holds, found
+        assert found["theorem3"].verdict == "holds"

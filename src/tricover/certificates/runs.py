@@ -45,8 +45,10 @@ def with_scenario(log: Log, scenario: Scenario) -> Log:
     if mission.agents != log.agents:
         raise InputError(f"the scenario has {mission.agents} agents, the log {log.agents}")
     _check_networks(log, mission)
+    # Given places belong to the anchors of the scenario's own first network, even if one of them was lost at once.
+    owners = (0, mission.epochs[0].network)
     networks = [(epoch.start, epoch.network) for epoch in log.epochs]
-    return _with_mission(log, mission, paths_of(scenario, mission.targets, networks))
+    return _with_mission(log, mission, paths_of(scenario, mission.targets, [owners, *networks])[1:])
 
 
 def _check_networks(log: Log, mission: Mission) -> None:
