@@ -238,6 +238,18 @@ def test_whoever_was_lost_the_network_is_the_scenarios():
         with_scenario(other, made)
 
 
+@pytest.mark.parametrize("rule", [{"mentee": "balanced"}, {"core": [0.9, 0.5]}])
+def test_a_network_after_a_loss_follows_the_scenarios_rules(rule):
+    reference = np.random.default_rng(3).random((30, 2))
+    made = scenario_of(reference, network=rule)
+    network = tc.simulate(made).network
+    left = network.without([int(network.layers[-1][0])])
+    with_scenario(log_of(flight(left, 3), left), made)
+    other = tc.build_network(reference).without(left.lost)
+    with pytest.raises(InputError, match="network of step 0 is not the scenario's"):
+        with_scenario(log_of(flight(other, 3), other), made)
+
+
 def test_given_places_belong_to_the_anchors_of_the_whole_team():
     reference = np.random.default_rng(3).random((30, 2))
     network = tc.build_network(reference)
