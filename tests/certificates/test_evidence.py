@@ -7,8 +7,9 @@ import pytest
 
 import tricover as tc
 from tests.certificates.flights import flight, roster, team
-from tricover.certificates import Certificate, Claim, Settings, certify, log_of, log_of_run, with_scenario
+from tricover.certificates import Certificate, Claim, Settings, certify, log_of, log_of_run, read_log, with_scenario
 from tricover.errors import InputError
+from tricover.export import export_run
 
 
 def timed(times, duration=None, jitter=0.1):
@@ -248,6 +249,24 @@ def test_a_network_after_a_loss_follows_the_scenarios_rules(rule):
     other = tc.build_network(reference).without(left.lost)
     with pytest.raises(InputError, match="network of step 0 is not the scenario's"):
         with_scenario(log_of(flight(other, 3), other), made)
+
+
+def test_a_log_that_ends_before_agents_join(tmp_path):
+    reference = np.random.default_rng(3).random((12, 2))
+    vehicle = {"kind": "exact", "others": [{"kind": "anywhere", "agents": [1, 13]}]}
+    joins = {"join": [{"step": 3, "reference": [[0.5, 0.5], [0.4, 0.5]]}]}
+    made = scenario_of(reference, events=joins, vehicle=vehicle)
+    run = tc.simulate(scenario_of(reference, events=joins, vehicle=vehicle, steps=3))
+    export_run(run, tmp_path / "flight.csv")  # with lines of those who are still to come
+    log = read_log(tmp_path / "flight.csv", run.network)
+    assert log.agents == 12
+    found = certify(with_scenario(log, made))
+    assert found.holds, found
+    assert certify(log)["theorem1"].verdict == "holds"
+    lines = (tmp_path / "flight.csv").read_text().replace(",0,,,", ",1,,,")  # they are there after all
+    (tmp_path / "flight.csv").write_text(lines)
+    with pytest.raises(InputError, match="line 14: there is no agent 12"):
+        read_log(tmp_path / "flight.csv", run.network)
 
 
 def test_given_places_belong_to_the_anchors_of_the_whole_team():
