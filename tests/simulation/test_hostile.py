@@ -248,3 +248,13 @@ def test_epochs_begin_at_steps_from_0_on(starts):
     plain["epochs"] = [{"start": start, "told": told} for start in starts]
     with pytest.raises(FileFormatError, match="its epochs begin at"):
         Mission.from_json(json.dumps(plain))
+
+
+def test_networks_of_another_team_are_refused():
+    mission = Mission.of(tc.Scenario(reference=TEAM, targets=[[1, 1]]))
+    other = Mission.of(tc.Scenario(reference=[*TEAM, [3, 1]], targets=[[1, 1]]))
+    for one, two in ((mission, other), (other, mission)):
+        plain = json.loads(one.to_json()) | {"epochs": json.loads(two.to_json())["epochs"]}
+        if one is mission:
+            with pytest.raises(FileFormatError, match="the network from step 0 on is not that of the scenario's team"):
+                Mission.from_json(json.dumps(plain))

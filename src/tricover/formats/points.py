@@ -92,14 +92,19 @@ def checked_ids(values: Sequence[str] | None, count: int) -> tuple[str, ...] | N
         raise InputError(f"ids must be a list with a name for each point, not {shown(values)}")
     if len(values) != count:
         raise InputError(f"{count} points need as many ids, not {len(values)}")
-    return tuple(_name(value, index) for index, value in enumerate(values))
+    texts = all(issubclass(kind, str | int | float | np.generic) for kind in set(map(type, values)))
+    names = tuple(map(str, values)) if texts else ()
+    if not texts or _UNWRITABLE.search("".join(names)):
+        culprit = next(index for index, value in enumerate(values) if not _is_name(value))
+        raise InputError(
+            f"point {culprit} has the id {shown(values[culprit])}: give text or a number, without null characters"
+        )
+    return names
 
 
-def _name(value: object, index: int) -> str:
-    """A name as text; NPY files cannot keep a null character, and no file half a pair of surrogates."""
-    if not isinstance(value, str | int | float | np.generic) or _UNWRITABLE.search(name := str(value)):
-        raise InputError(f"point {index} has the id {shown(value)}: give text or a number, without null characters")
-    return name
+def _is_name(value: object) -> bool:
+    """Whether it is text or a number; NPY files keep no null character, and no file half a pair of surrogates."""
+    return isinstance(value, str | int | float | np.generic) and not _UNWRITABLE.search(str(value))
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)

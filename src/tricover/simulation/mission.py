@@ -191,7 +191,12 @@ class Mission:
                 raise ValueError(f"its epochs begin at {shown(starts)}: give whole steps, ascending from 0 on")
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise FileFormatError(f"this is not the text of a mission ({type(error).__name__}: {error})") from None
-        return cls.with_epochs(scenario, epochs)
+        mission = cls.with_epochs(scenario, epochs)
+        roster = roster_of(scenario, mission.ground.reference)
+        for epoch in epochs:
+            if not np.array_equal(epoch.network.reference, roster[: len(epoch.network)]):
+                raise FileFormatError(f"the network from step {epoch.start} on is not that of the scenario's team")
+        return mission
 
 
 def as_mission(given: Scenario | Mission) -> Mission:
