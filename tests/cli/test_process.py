@@ -22,6 +22,12 @@ def team(tmp_path):
     return path
 
 
+@pytest.fixture(params=[True, False], ids=["buffered", "unbuffered"])
+def buffered(request, monkeypatch):
+    """With and without a buffer, a stream fails at different moments."""
+    monkeypatch.setenv("PYTHONUNBUFFERED", "" if request.param else "1")
+
+
 @pytest.mark.parametrize(("args", "expected"), [(["--version"], 0), (["run", "no-such-file.toml"], 2), (["--bad"], 2)])
 def test_exit_codes_come_through(args, expected):
     done = call(CALL, *args)
@@ -36,6 +42,7 @@ def test_everything_is_written_and_what_was_left_for_the_end_is_done(team):
     assert json.loads("".join(document))["core"] == 4
 
 
+@pytest.mark.usefixtures("buffered")
 @pytest.mark.parametrize("args", [["--help"], ["network", "TEAM"], ["network", "TEAM", "--json"]])
 def test_nobody_who_reads_on_is_no_fault(args, team):
     command = [sys.executable, "-c", CALL, *(str(team) if arg == "TEAM" else arg for arg in args)]
@@ -64,6 +71,7 @@ def in_a_shell(line, *args, **settings):
     return subprocess.run(command, capture_output=True, text=True, check=False, **settings)
 
 
+@pytest.mark.usefixtures("buffered")
 @pytest.mark.parametrize("what", SOURCES)
 def test_an_output_that_cannot_be_written_is_one_line(what, team):
     args = [str(team) if word == "TEAM" else word for word in SOURCES[what]]
@@ -75,6 +83,7 @@ def test_an_output_that_cannot_be_written_is_one_line(what, team):
     assert "standard output is closed" in closed.stderr
 
 
+@pytest.mark.usefixtures("buffered")
 @pytest.mark.parametrize("where", ["2>&-", "2> /dev/full", "<&- 2>&-"])
 def test_a_result_does_not_need_standard_error(where, team):
     done = in_a_shell(f'"$@" {where}', "network", team, "--json")
@@ -112,8 +121,20 @@ def test_what_fails_below_is_one_line_without_warnings_before_it(failure, team):
     assert [line[:9] for line in done.stderr.splitlines()] == ["tricover:"]
 
 
+def test_what_a_stream_cannot_encode_leaves_a_document_whole(tmp_path):
+    (tmp_path / "mine.toml").write_text(
+        'name = "é²η🚁"\n[formation]\ngenerator = "square"\nagents = 9\nsize = 4\n[targets]\npositions = [[1, 1]]\n'
+    )
+    for words in (["run", "mine.toml", "-q"], ["certify", "mine.toml"]):
+        settings = {"env": {**os.environ, "PYTHONIOENCODING": "latin-1"}, "encoding": "latin-1", "cwd": tmp_path}
+        command = [sys.executable, "-c", CALL, *words, "--json"]
+        done = subprocess.run(command, capture_output=True, check=False, **settings)
+        assert "é²η🚁" in str(json.loads(done.stdout))
+
+
 def test_warnings_are_there_for_those_who_ask(team):
-    code = f"import warnings, tricover.network\ndef fail(*args):\n    warnings.warn('overflow')\ntricover.network.build_network = fail\n{CALL}"
+    warn = "import warnings, tricover.network\ntricover.network.build_network = lambda *args: warnings.warn('overflow')"
+    code = f"{warn}\n{CALL}"
     command = [sys.executable, "-W", "default", "-c", code, "network", str(team)]
     assert "overflow" in subprocess.run(command, capture_output=True, text=True, check=False).stderr
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-HEAVY = ("matplotlib", "networkx", "numba", "pydantic", "scipy")
+HEAVY = ("matplotlib", "networkx", "numba", "numpy", "pydantic", "scipy")
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def new_table(title: str, **columns: str) -> "Table":
     from rich import box
     from rich.table import Table
 
-    table = Table(title=title, title_style="bold", title_justify="left", box=box.SIMPLE_HEAD, header_style="")
+    table = Table(title=plain(title), title_style="bold", title_justify="left", box=box.SIMPLE_HEAD, header_style="")
     for name, side in columns.items():
         table.add_column(name, justify="right" if side == "right" else "left")
     return table

@@ -3,10 +3,13 @@
 Exit codes: 0 done, 1 the answer is no, 2 bad input, 130 interrupted.
 """
 
+import codecs
 import gc
 import io
+import json
 import logging
 import os
+import re
 import sys
 import warnings
 from typing import Annotated, NoReturn
@@ -28,7 +31,7 @@ from tricover.cli.plot import plot
 from tricover.cli.report import report
 from tricover.cli.reproduce import reproduce
 from tricover.cli.run import run
-from tricover.errors import TricoverError
+from tricover.errors import TricoverError, plain
 
 __all__ = ["app", "command", "main"]
 
@@ -36,6 +39,7 @@ __all__ = ["app", "command", "main"]
 # Python's own 700, looking took about a tenth of the time of a report on 57 agents, with 50,000 hardly any.
 _NEW_OBJECTS = 50_000
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # Typer gives it no name of its own
+_ESCAPED = "tricover-escaped"  # name of the way to write what a stream cannot encode
 
 app = typer.Typer(
     name="tricover",
@@ -105,9 +109,11 @@ def _ready_streams() -> None:
     sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
     if sys.stdout is None:
         _complain("standard output is closed: send it to /dev/null, or use --quiet, if nobody wants it")
+    # What a stream cannot encode is escaped as in JSON: a document stays one, and to people it looks like any escape.
+    codecs.register_error(_ESCAPED, lambda error: (json.dumps(error.object[error.start : error.end])[1:-1], error.end))  # type: ignore[attr-defined]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors=_ESCAPED)
 
 
 def _flush() -> OSError | None:
@@ -127,6 +133,9 @@ def _flush() -> OSError | None:
 
 def main() -> NoReturn:
     """Run the command; what is wrong with the input becomes one line on stderr and exit code 2."""
+    if any(not word or re.fullmatch("--[a-z-]+=", word) for word in sys.argv[1:]):
+        # Such as of a variable that is not set: as a path it would mean the current folder.
+        _complain("one of the arguments is empty: name a file, a folder or a value")
     try:
         sys.exit(app(standalone_mode=False))
     except TricoverError as error:
@@ -153,6 +162,8 @@ def _doing() -> str:
 
 def _complain(message: str) -> NoReturn:
     """Say what is wrong, in one line, whatever a library put into its message."""
+    for word in sys.argv:  # a new line in a name is part of it, one of a library's message is not
+        message = message.replace(word, plain(word)) if "\n" in word else message
     if message:  # empty after help was shown
         note("tricover: " + " ".join(filter(None, (line.strip() for line in message.split("\n")))))
     sys.exit(2)

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_type_hints
 
 from tricover.errors import FileFormatError, TricoverError
-from tricover.formats.writing import real_place
 
 __all__ = ["Output", "check_output", "guarded"]
 
@@ -53,18 +52,23 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
 def check_output(path: Path, inputs: Iterable[Path], how: Output) -> None:
     """Complain now, and not after long work, about a place that cannot be written, or that is read."""
+    from tricover.formats.writing import real_place
+
     place = real_place(path)
     if any(_same(path, stream) for stream in _STREAMS):
         raise FileFormatError(f"cannot write {path}: what this command prints goes there already")
     for source in _with_files(inputs) if place.exists() else inputs:  # what is not there is no scenario's file
         if _same(place, source):
-            raise FileFormatError(f"{path} is {source}, which is read here: choose another place to write to")
+            known = "" if path == source else f"{source}, which is "
+            raise FileFormatError(f"{path} is {known}read here: choose another place to write to")
         if any(_same(folder, source) for folder in place.parents):
             raise FileFormatError(f"{path} is inside {source}, which is read here: choose another place to write to")
         if not how.shared and any(_same(place, folder) for folder in source.absolute().resolve().parents):
             raise FileFormatError(f"{source}, which is read here, is inside {path}: choose another place to write to")
     if how.what == "file" and place.is_dir():
         raise FileFormatError(f"cannot write {path}: it is a folder")
+    if not how.shared and place.is_dir() and (place == place.parent or _same(place, Path())):
+        raise FileFormatError(f"cannot write to the folder {path}: name a new one inside it")
     if how.what == "folder" and place.is_file():
         raise FileFormatError(f"cannot write to the folder {path}: it is a file")
     if how.what != "folder" and not place.parent.is_dir():
@@ -108,6 +112,6 @@ def _same(one: Path, other: Path | int) -> bool:
 
 def _alike(one: Path, other: Path) -> bool:
     """Whether both are one file, or would be on some system: there names may differ in case or accents alone."""
-    first, second = real_place(one), real_place(other)
+    first, second = (Path(os.path.realpath(path)) for path in (one, other))
     names = [unicodedata.normalize("NFC", place.name).casefold() for place in (first, second)]
     return _same(first, second) or (names[0] == names[1] and _same(first.parent, second.parent))

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -47,7 +48,7 @@ def reproduce(
         result = make(output, None if quiet else lambda stage: note(f"{stage.index}/{stage.count} {stage.text} …"))
     except KeyboardInterrupt:
         if not quiet:
-            note(f"Interrupted. Go on with: tricover reproduce -o {output}")
+            note(f"Interrupted. Go on with: tricover reproduce -o {quote(str(output))}")
         raise typer.Exit(130) from None
     if as_json:
         typer.echo(json.dumps(_document(result), indent=2))

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -9,7 +10,7 @@ import typer
 from tricover.cli.console import AsJson, Quiet, load_kernels, new_table, note, show
 from tricover.cli.places import Output
 from tricover.cli.subject import step_bar
-from tricover.errors import InputError
+from tricover.errors import InputError, plain
 
 __all__ = ["run"]
 
@@ -45,7 +46,8 @@ def run(
         _show(facts)
     if result.interrupted:
         if not quiet:
-            note("Interrupted." + (f" Go on with: tricover run {scenario} -o {output} --resume" if output else ""))
+            again = f" Go on with: tricover run {quote(str(scenario))} -o {quote(str(output))} --resume"
+            note("Interrupted." + (again if output else ""))
         raise typer.Exit(130)
     raise typer.Exit(0 if result.converged else 1)
 
@@ -61,7 +63,7 @@ def _show(facts: dict[str, Any]) -> None:
         "converged": "yes" if facts["converged"] else "no",
         "largest distance to the desired positions": f"{facts['largest_error']:.3g} m",
         "missed reach sets": str(facts["misses"]),
-        "kept in": facts["store"] or "nothing (-o FOLDER keeps the run)",
+        "kept in": plain(facts["store"] or "") or "nothing (-o FOLDER keeps the run)",
     }
     table = new_table(facts["name"], run="left", result="left")
     for name, value in rows.items():

@@ -9,6 +9,7 @@ run's name, its number of steps and the step at which it settled (-1: it did not
 from collections.abc import Callable
 from pathlib import Path
 
+from tricover.errors import plain
 from tricover.formats import Projection
 from tricover.simulation import Run
 
@@ -32,6 +33,6 @@ def write_graphml(run: Run, path: Path, tell: Callable[[int, int], None], plane:
         for tail, head, slot in graph.edges(data="slot"):
             graph.edges[tail, head]["weight"] = float(weights[head, slot])
     settled = -1 if run.settled_at is None else run.settled_at
-    graph.graph |= {"name": run.scenario.name, "steps": run.steps, "settled_at": settled}
+    graph.graph |= {"name": plain(run.scenario.name), "steps": run.steps, "settled_at": settled}
     nx.write_graphml(graph, path)
     tell(1, 1)

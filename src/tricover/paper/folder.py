@@ -18,7 +18,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from tricover.errors import FileFormatError
-from tricover.formats import write_whole
+from tricover.formats import make_folder, write_whole
 from tricover.paper.figures import FIGURES
 from tricover.paper.study import FILES, RUNS
 
@@ -64,7 +64,7 @@ def open_folder(out: str | os.PathLike[str]) -> Folder:
             )
     try:
         for name in ("", "figures", "scenarios", "runs"):
-            (folder.path / name).mkdir(parents=True, exist_ok=True)
+            make_folder(folder.path / name)
     except OSError as error:
         reason = "it is a file" if isinstance(error, FileExistsError) else error.strerror or error
         raise FileFormatError(f"cannot write to the folder {folder.path}: {reason}") from error

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tricover.errors import plain
 from tricover.network import Network
 from tricover.plot.agents import agents_by_role, draw_agents, draw_lines, first_agents, links, marker_area, tell_sample
 from tricover.plot.style import FAINT, GROUND, INK, ROLES, figure_style, layer_colours
@@ -112,7 +113,7 @@ class Scene:
 
         figure, looks = self._figure, {"linestyle": "", "markersize": 6}
         line: dict[str, Any] = {"y": 1 - 0.5 * HEADER / self._height, "va": "center", "fontsize": 12}
-        name = self.run.scenario.name
+        name = plain(self.run.scenario.name)
         title = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
         figure.text(x=SIDE / WIDTH, s=title, weight="bold", parse_math=False, **line)
         self._counter = figure.text(x=1 - SIDE / WIDTH, s="", ha="right", animated=True, **line)

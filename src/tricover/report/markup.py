@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
+from tricover.errors import plain
+
 __all__ = ["Html", "code_block", "definitions", "note", "paragraph", "slug", "table", "text", "verdict"]
 
 
@@ -19,7 +21,7 @@ def text(value: object) -> Html:
     >>> text("</script>"), text(Html("<b>bold</b>"))
     ('&lt;/script&gt;', '<b>bold</b>')
     """
-    return value if isinstance(value, Html) else Html(escape(str(value)))
+    return value if isinstance(value, Html) else Html(escape(plain(str(value), keep="\n\t")))
 
 
 def slug(title: str) -> str:
