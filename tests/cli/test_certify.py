@@ -1,6 +1,7 @@
 """``tricover certify``: what it prints, its exit codes, and what it says when it cannot."""
 
 import json
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -8,6 +9,8 @@ import zarr
 from typer.testing import CliRunner
 
 import tricover as tc
+from tricover.certificates.evidence import JITTER
+from tricover.cli.certify import certify
 from tricover.cli.main import app
 
 
@@ -78,6 +81,28 @@ def test_exit_code_1_when_a_claim_fails(folder, tmp_path):
     assert run(tmp_path / "edited", "--quiet").exit_code == 1
 
 
+def test_anchors_that_come_late_and_sway(folder, tmp_path):
+    network = tc.Network.from_json((folder / "network.json").read_text())
+    anchor, lines = int(network.anchors[0]), (folder / "log.csv").read_text().splitlines()
+    moved = tmp_path / "moved.csv"
+
+    def shifted(line):
+        time, agent, x, y = line.split(",")
+        by = 0.3 if int(time) < 2 else 0.01 * (int(time) % 2)
+        return ",".join([time, agent, repr(float(x) + by), y]) if int(agent) == anchor else line
+
+    moved.write_text("\n".join([lines[0], *map(shifted, lines[1:])]))
+    named = (moved, "--network", folder / "network.json", "--json")
+    for options, verdict in (
+        ((), "fails"),
+        (("--arrived", 2), "fails"),
+        (("--tolerance", 0.02), "fails"),
+        (("--arrived", 2, "--tolerance", 0.02), "holds"),
+    ):
+        claims = {claim["key"]: claim["verdict"] for claim in json.loads(run(*named, *options).stdout)["claims"]}
+        assert claims["anchors"] == verdict
+
+
 def test_the_times_of_a_table(folder, tmp_path):
     lines = (folder / "log.csv").read_text().splitlines()
     gap = tmp_path / "gap.csv"
@@ -91,6 +116,10 @@ def test_the_times_of_a_table(folder, tmp_path):
     late.write_text("\n".join(["7.2" + line[1:] if line.startswith("7,") else line for line in lines]))
     assert run(late, "--network", folder / "network.json", "--quiet").exit_code == 1
     assert run(late, "--network", folder / "network.json", "--jitter", 0.25, "--quiet").exit_code == 0
+
+
+def test_the_command_allows_the_jitter_of_the_library():
+    assert signature(certify).parameters["jitter"].default == JITTER
 
 
 def test_constants(folder):
@@ -113,9 +142,13 @@ def test_bad_input_is_one_line(complaint, folder, tmp_path):
     assert "belong to a log" in complaint("certify", folder / "run", "--network", folder / "network.json")
     assert "not the store of a run" in complaint("certify", tmp_path / "empty")
     assert "cannot read" in complaint("certify", tmp_path / "no.csv", "--network", folder / "network.json")
-    for name in ("out", "no.csv", "no.toml", "no.zarr"):
+    for name in ("out", "no.csv", "no.toml", "no.zarr", "n" * 300):
         said = complaint("certify", tmp_path / name)
         assert f"cannot read {tmp_path / name}: there is no such run, log or scenario" in said
+    for option in ("--arrived", "--tolerance"):
+        assert "belong to a log" in complaint("certify", folder / "run", option, 0)
+        told = ("--network", folder / "network.json", "--scenario", folder / "team.toml")
+        assert "without a scenario" in complaint("certify", folder / "log.csv", *told, option, 0)
     assert "jitter" in complaint("certify", folder / "run", "--jitter", 0.5)
     assert "cannot read" in complaint("certify", folder / "log.csv", "--network", tmp_path / "no.json")
     assert "team.toml: not a JSON" in complaint("certify", folder / "log.csv", "--network", folder / "team.toml")

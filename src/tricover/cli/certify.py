@@ -1,5 +1,6 @@
 """``tricover certify``: which guarantees hold for a run, a log or a scenario."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -38,6 +39,22 @@ def certify(
     ] = None,
     eta: Annotated[float | None, typer.Option(help="η of condition C2; the smallest T is found for it.")] = None,
     window: Annotated[int | None, typer.Option(help="T of condition C2; the best η is found for it.")] = None,
+    arrived: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Step from which on the anchors of a log without a scenario stand still; 0 if left out.",
+            show_default=False,
+        ),
+    ] = None,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            help="Metres to which they stand still, for a log without a scenario; 0 if left out.",
+            show_default=False,
+        ),
+    ] = None,
     jitter: Annotated[
         float, typer.Option(help="Share of a step by which the times of a log may be off, less than 0.5.")
     ] = 0.1,
@@ -71,7 +88,7 @@ def certify(
     load_kernels(quiet)
     from tricover.certificates import certify as find
 
-    source = _source(subject, network, scenario)
+    source = _source(subject, network, scenario, arrived, tolerance)
     certificate = find(source, eta, window, jitter=jitter)
     if plot is not None:
         _draw(certificate, source, figure, agent, plot)
@@ -84,20 +101,27 @@ def certify(
     raise typer.Exit(0 if certificate.holds else 1)
 
 
-def _source(subject: Path, networks: list[str] | None, scenario: Path | None) -> "Log | Scenario":
+def _source(
+    subject: Path, networks: list[str] | None, scenario: Path | None, arrived: int | None, tolerance: float | None
+) -> "Log | Scenario":
     """What the arguments name: a log (also of a run), or a scenario."""
-    from tricover.certificates import log_of_run, read_log, with_scenario
+    from tricover.certificates import Settings, log_of_run, read_log, with_scenario
     from tricover.simulation import Run, Scenario
 
-    if not subject.exists():
+    if not os.path.exists(subject):  # False too for what no file can be called
         raise FileFormatError(f"cannot read {subject}: there is no such run, log or scenario")
     if subject.is_dir() or subject.suffix == ".toml":
         if networks or scenario is not None:
             raise InputError("--network and --scenario belong to a log: a run or a scenario has its own")
+        if not (arrived is tolerance is None):
+            raise InputError("--arrived and --tolerance belong to a log: a run or a scenario knows its anchors")
         return log_of_run(Run.open(subject)) if subject.is_dir() else Scenario.load(subject)
     if not networks:
         raise InputError(f"{subject} is a log: name its network with --network FILE (tricover network -o writes one)")
-    log = read_log(subject, [_network(text) for text in networks])
+    if scenario is not None and not (arrived is tolerance is None):
+        raise InputError("--arrived and --tolerance are for a log without a scenario: leave them out")
+    settings = Settings(tolerance=tolerance or 0.0)
+    log = read_log(subject, [_network(text) for text in networks], settings=settings, arrived=arrived or 0)
     return log if scenario is None else with_scenario(log, Scenario.load(scenario))
 
 
