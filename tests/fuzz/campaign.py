@@ -5,6 +5,7 @@ A case is a subject, a seed and a number, and gives the same file every time. It
 and on what ``subjects`` says of a file that was accepted.
 """
 
+import contextlib
 import itertools
 import multiprocessing
 import os
@@ -16,9 +17,8 @@ import tempfile
 import time
 import traceback
 import warnings
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -33,6 +33,7 @@ from tricover.errors import TricoverError
 __all__ = ["Case", "Failure", "Tally", "campaign", "data_of", "try_file", "turns"]
 
 SECONDS, MEMORY = 10.0, 2 << 30
+_AHEAD = 50  # cases that the child has been sent before it answers: two processes seldom wait for each other
 _PATIENCE = 120.0  # seconds of waiting for a case: native code hears no alarm, and other processes take their share
 
 
@@ -83,14 +84,19 @@ def turns(subjects: Sequence[Subject], seed: int) -> Iterator[Case]:
                 yield Case(subject, seed, number)
 
 
-def campaign(
-    cases: Iterable[Case], told: Callable[[Tally, Failure | None], None] = lambda tally, failure: None
-) -> Tally:
+def campaign(cases: Iterable[Case], told: Callable[[Tally, Failure | None], None] = lambda *_: None) -> Tally:
     """Try all cases; ``told`` hears of every one, with the failure if it is one."""
-    tally, began, worker = Tally(), time.monotonic(), None
-    for case in cases:
-        worker = worker or _Worker()
-        reason, accepted, seconds = worker.attempt(case)
+    tally, began, source = Tally(), time.monotonic(), iter(cases)
+    worker, waiting = _Worker(), deque[Case]()
+    while True:
+        for case in itertools.islice(source, _AHEAD - len(waiting)):
+            waiting.append(case)
+            worker.send(case)
+        if not waiting:
+            worker.end()
+            return tally
+        case = waiting.popleft()
+        reason, accepted, seconds = worker.result()
         name = case.subject.name
         tally.tried[name] += 1
         tally.accepted[name] += accepted
@@ -100,12 +106,11 @@ def campaign(
         failure = None if reason is None else Failure(case, reason)
         if failure is not None:
             tally.failures.append(failure)
-        if not worker.alive:
-            worker = None
         told(tally, failure)
-    if worker is not None:
-        worker.end()
-    return tally
+        if not worker.alive:
+            worker = _Worker()
+            for case in waiting:
+                worker.send(case)
 
 
 class _Worker:
@@ -119,19 +124,22 @@ class _Worker:
         other.close()
         self.alive = True
 
-    def attempt(self, case: Case) -> tuple[str | None, bool, float]:
-        """Why the case failed, whether its file was accepted, and the seconds that it took."""
-        try:
+    def send(self, case: Case) -> None:
+        with contextlib.suppress(OSError):  # it died: ``result`` will say so
             self.line.send(case)
-            if not self.line.poll(_PATIENCE):
-                self.end()
-                return f"hangs: no answer within {_PATIENCE:.0f} s", False, _PATIENCE
-            reason, accepted, seconds, self.alive = self.line.recv()
+
+    def result(self) -> tuple[str | None, bool, float]:
+        """Of the next case: why it failed, whether its file was accepted, and the seconds that it took."""
+        try:
+            if self.line.poll(_PATIENCE):
+                reason, accepted, seconds, self.alive = self.line.recv()
+                return reason, accepted, seconds
+            reason = f"hangs: no answer within {_PATIENCE:.0f} s"
         except (EOFError, OSError):
             self.process.join()
-            self.alive = False
-            return f"the process died with exit code {self.process.exitcode}", False, 0.0
-        return reason, accepted, seconds
+            reason = f"the process died with exit code {self.process.exitcode}"
+        self.end()
+        return reason, False, 0.0
 
     def end(self) -> None:
         self.alive = False
@@ -176,7 +184,7 @@ def _warm_up(subject: Subject, folder: Path) -> None:
         raise RuntimeError(f"{subject.name} refuses all valid files: {refused[0]}")
 
 
-@contextmanager
+@contextlib.contextmanager
 def _folder() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="tricover-fuzz-"))
     for name, text in (COMPANIONS | {"log.csv": seeds("log")[0].decode()}).items():
