@@ -148,7 +148,8 @@ def _tree(tree: Any, rng: random.Random, values: Sequence[Any]) -> Any:
         places = _places(tree, [])
         if not places:
             return copy.deepcopy(rng.choice(values))
-        node, key = rng.choice(places)
+        keys = [place for place in places if isinstance(place[0], dict)]  # few beside all the numbers
+        node, key = rng.choice(keys if keys and rng.random() < 0.5 else places)
         how = rng.random()
         if how < 0.3 and isinstance(node[key], int | float):
             node[key] = _near(node[key], rng)

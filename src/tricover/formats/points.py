@@ -94,7 +94,7 @@ def checked_ids(values: Sequence[str] | None, count: int) -> tuple[str, ...] | N
         raise InputError(f"{count} points need as many ids, not {len(values)}")
     texts = all(issubclass(kind, str | int | float | np.generic) for kind in set(map(type, values)))
     names = tuple(map(str, values)) if texts else ()
-    if not texts or _UNWRITABLE.search("".join(names)):
+    if not texts or _UNWRITABLE.search("".join(set(names))):  # many points may share a name
         culprit = next(index for index, value in enumerate(values) if not _is_name(value))
         raise InputError(
             f"point {culprit} has the id {shown(values[culprit])}: give text or a number, without null characters"
