@@ -45,6 +45,15 @@ def refused(path, text):
         (f"origin = [1e300, 91]\n{HEAD}", "origin"),
         (f"origin = [7, 91]\n{HEAD}", "origin: (7.0, 91.0) is no centre of a local plane"),
         (f"origin = [361, 5]\n{HEAD}", "origin: (361.0, 5.0) is no centre"),
+        (
+            f"origin = [7, 5]\n{HEAD}".replace("[1, 2]]", "[1, 2e8]]"),
+            "formation.positions: point 5 is more than 10000 km",
+        ),
+        (f"origin = [7, 5]\n{HEAD}".replace("[2, 3]]", "[2, 3e8]]"), "point 1 is more than 10000 km from the centre"),
+        (
+            f"origin = [7, 5]\n{HEAD}".replace("[targets]", f"start = {[[x + 1e9, y] for x, y in TEAM]}\n[targets]"),
+            "formation.start: point 0, 1, 2, 3, 4 and 5 is more than 10000 km",
+        ),
         (f"vehicle = [1, 2]\n{HEAD}", "list is no vehicle"),
         (f"anchors = [[1, 2], [3]]\n{HEAD}", "anchors.positions: give numbers in rows of equal length"),
         (f"{HEAD}[vehicle]\nmax_speed = 1e308\nkind = 'unicycle'", "max_speed must be a positive number of m/s, from"),

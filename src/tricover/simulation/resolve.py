@@ -53,7 +53,11 @@ def ground_of(scenario: "Scenario") -> Ground:
     start = scenario.formation.start
     if start is not None and len(start) != len(reference):
         raise InputError(f"formation.start: {len(reference)} agents need as many positions, not {len(start)}")
-    return Ground(reference, reference if start is None else start, targets, projection)
+    start = reference if start is None else start
+    if projection is not None:
+        for name, positions in (("positions", reference), ("start", start)):
+            _check_on_earth(projection, positions, f"formation.{name}")
+    return Ground(reference, start, targets, projection)
 
 
 def formation_of(scenario: "Scenario", projection: Projection | None) -> tuple[Floats, Projection | None]:
@@ -111,6 +115,13 @@ def still_from(targets: Targets, steps: int) -> int:
     elif motion is not None:
         last = steps
     return min(last, steps)
+
+
+def _check_on_earth(projection: Projection, positions: Floats, key: str) -> None:
+    try:
+        projection.check(positions)
+    except InputError as error:
+        raise InputError(f"{key}: {error}") from None
 
 
 def _planar(positions: Floats, path: Path) -> Floats:
