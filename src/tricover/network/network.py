@@ -206,7 +206,8 @@ def build_network(
     """Algorithm 1: the layered network of a team from its reference positions.
 
     Args:
-        reference: positions of all agents, (N, 2) or (N, 3), distinct, not all on one line or plane.
+        reference: positions of all agents, (N, 2) or (N, 3), distinct, not all on one line or plane. Coordinates are
+            at most 1e100 in size, and 0 or at least 1e-75 of the largest.
         mentee: "fermat" (the paper's rule), "balanced" (depth near log₃N), or a function of your own
             ``rule(corners (n+1, n), members (k, n)) -> scores (k,)``; the least score wins.
         core: None (the interior agent with the least sum of distances to the boundary agents), an agent's index, or
@@ -214,7 +215,7 @@ def build_network(
         alive: which agents of the roster are alive, (N,) of bool; None: all.
 
     Ties go to the lowest index everywhere, and all geometry is decided by exact signs: the same input gives the same
-    network on every machine.
+    network on every machine. Sums of distances that agree to 60 digits are ties.
 
     >>> network = build_network([[0, 0], [4, 0], [4, 4], [0, 4], [2, 2], [1, 2], [3, 2.5]])
     >>> network
