@@ -100,7 +100,7 @@ def test_files_that_ask_for_too_much(tmp_path, text, message):
         ("a\\nb.csv", r"a\nb.csv: No such file"),
         ("/dev/zero", "/dev/zero: unknown ending ''"),
         ("x" * 5000 + ".csv", "File name too long"),
-        (".", "unknown ending ''"),
+        (".", "Is a directory"),
     ],
 )
 def test_files_that_cannot_be(tmp_path, key, name, message):
