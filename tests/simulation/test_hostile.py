@@ -100,7 +100,7 @@ def test_files_that_ask_for_too_much(tmp_path, text, message):
         ("a\\nb.csv", r"a\nb.csv: No such file"),
         ("/dev/zero", "/dev/zero: unknown ending ''"),
         ("x" * 5000 + ".csv", "File name too long"),
-        (".", "unknown ending ''"),
+        (".", "Is a directory"),
     ],
 )
 def test_files_that_cannot_be(tmp_path, key, name, message):
@@ -262,8 +262,6 @@ def test_epochs_begin_at_steps_from_0_on(starts):
 def test_networks_of_another_team_are_refused():
     mission = Mission.of(tc.Scenario(reference=TEAM, targets=[[1, 1]]))
     other = Mission.of(tc.Scenario(reference=[*TEAM, [3, 1]], targets=[[1, 1]]))
-    for one, two in ((mission, other), (other, mission)):
-        plain = json.loads(one.to_json()) | {"epochs": json.loads(two.to_json())["epochs"]}
-        if one is mission:
-            with pytest.raises(FileFormatError, match="the network from step 0 on is not that of the scenario's team"):
-                Mission.from_json(json.dumps(plain))
+    plain = json.loads(mission.to_json()) | {"epochs": json.loads(other.to_json())["epochs"]}
+    with pytest.raises(FileFormatError, match="the network from step 0 on is not that of the scenario's team"):
+        Mission.from_json(json.dumps(plain))

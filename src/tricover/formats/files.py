@@ -43,7 +43,7 @@ def read_points(
     if density is not None and not 0 < density < np.inf:
         raise InputError(f"density must be a positive number of points per square metre, not {density}")
     suffix = Path(path).suffix.lower()
-    if suffix not in _ENDINGS:
+    if suffix not in _ENDINGS and not os.path.isdir(path):  # of a folder, what is read says that it is one
         raise FileFormatError(f"{path}: unknown ending {suffix!r}; expected {listed(_ENDINGS, 9)}")
     data = read_whole(path)
     try:
