@@ -1,9 +1,22 @@
-"""How results show themselves in a notebook: small HTML tables."""
+"""How results show themselves: tables as plain text, and as HTML in a notebook."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-__all__ = ["facts_as_html", "rows_as_html"]
+__all__ = ["as_text", "facts_as_html", "rows_as_html"]
+
+
+def as_text(title: str, rows: Sequence[Sequence[str]]) -> str:
+    """A table for a terminal, the columns as wide as they need to be.
+
+    >>> print(as_text("t", [["a", "b"], ["1", "22"]]))
+    t
+    a   b
+    1  22
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    return "\n".join([title, *lines])
 
 
 def facts_as_html(facts: Mapping[str, object]) -> str:

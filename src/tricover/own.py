@@ -15,7 +15,7 @@ from typing import Any
 
 from tricover.errors import InputError, UnknownNameError
 
-__all__ = ["check_form", "found", "is_name", "name_of"]
+__all__ = ["check_form", "found", "is_name", "label_of", "name_of"]
 
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 
@@ -63,6 +63,11 @@ def name_of(thing: object) -> str | None:
         return name if found(name) is thing else None
     except (InputError, ImportError):
         return None
+
+
+def label_of(rule: object) -> str:
+    """What to call a rule in front of people: its name, or that of the function."""
+    return rule if isinstance(rule, str) else str(getattr(rule, "__name__", "own rule"))
 
 
 def check_form(function: Callable[..., Any], what: str, *arguments: str) -> None:

@@ -21,7 +21,7 @@ from tricover.network.core import Choice, as_choice
 from tricover.network.mentees import RULES, MenteeRule
 from tricover.network.roster import agent_indices, as_roster
 from tricover.network.structure import Structure, build_structure, by_layer, repair_structure
-from tricover.own import is_name
+from tricover.own import is_name, label_of
 
 if TYPE_CHECKING:
     import networkx
@@ -98,7 +98,7 @@ class Network:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        rule = self.mentee if isinstance(self.mentee, str) else getattr(self.mentee, "__name__", "own rule")
+        rule = label_of(self.mentee)
         layers = "1 layer" if self.depth == 1 else f"{self.depth} layers"
         lost = f", {self.lost.size} lost" if self.lost.size else ""
         return (

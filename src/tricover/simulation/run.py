@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,8 @@ from numpy.typing import NDArray
 from tricover.errors import InputError, UnknownNameError
 from tricover.goals import desired_configuration
 from tricover.network import Network
+from tricover.notebook import facts_as_html
+from tricover.own import label_of
 from tricover.simulation.mission import Epoch, Mission, epoch_at
 from tricover.simulation.record import ARRAYS, Record
 from tricover.simulation.scenario import Scenario
@@ -68,10 +69,7 @@ class Run:
         return f"<Run of {self.mission.agents} agents: {self.steps} steps, {settled}{cut}>"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>{escape(name)}</th><td>{escape(str(fact))}</td></tr>" for name, fact in self.summary().items()
-        )
-        return f"<table>{rows}</table>"
+        return facts_as_html(self.summary())
 
     def summary(self) -> dict[str, Any]:
         """The run in a few plain facts."""
@@ -81,7 +79,7 @@ class Run:
             "agents": int((self.network.layer >= 0).sum()),
             "layers": self.network.depth,
             "motion": control.motion,
-            "goal": control.goal if isinstance(control.goal, str) else getattr(control.goal, "__name__", "own rule"),
+            "goal": label_of(control.goal),
             "vehicle": self.mission.vehicle.kind,
             "steps": self.steps,
             "settled_at": self.settled_at,

@@ -13,6 +13,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from html import escape
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -23,7 +24,7 @@ from pydantic import AfterValidator, Field, ValidationError
 from tricover.errors import FileFormatError, InputError, shown
 from tricover.formats import Projection, read_whole, write_whole
 from tricover.formats.points import dimensions
-from tricover.own import name_of
+from tricover.own import label_of, name_of
 from tricover.simulation.explain import explain
 from tricover.simulation.resolve import Ground, formation_of, ground_of, targets_of
 from tricover.simulation.section import Floats, Pair, Section, StepNumber, Text
@@ -112,6 +113,21 @@ class Scenario(Section):
         data = _files(spelt_out, lambda file: Path(os.path.relpath(file, folder)).as_posix())
         text = re.sub(r"\[\n\s*([-+.e\d\s,]+?),?\s*\]", _on_one_line, tomli_w.dumps(data))
         return text if longest is None else re.sub(r'"(\[ … [\d,]+ rows \])"', r"\1", text)
+
+    def __repr__(self) -> str:
+        goal, kind = label_of(self.control.goal), self.vehicle.kind
+        vehicle = kind if isinstance(kind, str) else kind.kind
+        return (
+            f"<Scenario {self.name!r}: {self.control.motion}, goal {goal}, vehicle {vehicle}, "
+            f"at most {self.steps} steps, seed {self.seed}>"
+        )
+
+    def _repr_html_(self) -> str:
+        try:
+            text = self.to_toml(longest=6)
+        except InputError:  # a function that has no name to write down
+            text = repr(self)
+        return f"<pre>{escape(text)}</pre>"
 
     def to_dict(self, arrays: bool = False) -> dict[str, Any]:
         """Everything in plain values, as in the TOML file; with ``arrays``, arrays stay arrays."""
