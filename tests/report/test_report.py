@@ -260,7 +260,7 @@ def test_what_only_python_can_hold_is_said(tmp_path):
         return lambda agents, triangles, targets: triangles.mean(axis=1)
 
     page = Page(write_report(tc.simulate(scenario(control={"goal": middle}, steps=4)), tmp_path / "own.html"))
-    assert "a function (middle) cannot be written down" in page.text
+    assert "a function (middle) of a script or notebook cannot be written down" in page.text
     assert "cannot be made again" in page.text
 
 
