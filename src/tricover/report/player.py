@@ -43,8 +43,8 @@ def playback_section(run: Run, title: str = "Playback", positions: NDArray[np.fl
 def _rounded_up(metres: float) -> str:
     """To one digit that is not too small.
 
-    >>> _rounded_up(0.00092), _rounded_up(0.0031), _rounded_up(0.5)
-    ('0.001', '0.004', '0.5')
+    >>> _rounded_up(0.00092), _rounded_up(0.0031), _rounded_up(0.5), _rounded_up(0.0000071)
+    ('0.001', '0.004', '0.5', '0.000008')
     """
     unit = 10.0 ** np.floor(np.log10(metres))
-    return f"{np.ceil(metres / unit) * unit:.1g}"
+    return np.format_float_positional(np.ceil(metres / unit) * unit, precision=1, fractional=False, trim="-")
