@@ -61,7 +61,8 @@ def test_transition_has_a_key_to_its_sizes():
     network, positions = team(3, agents=40)
     matrix = transition_matrix(network, positions[0], positions[1])
     ax = plot_transition(matrix, network)
-    keys = {text.get_text(): key for text, key in zip(ax.get_legend().get_texts(), ax.get_legend().legend_handles)}
+    names, handles = ax.get_legend().get_texts(), ax.get_legend().legend_handles
+    keys = {text.get_text(): key for text, key in zip(names, handles, strict=True)}
     entries, areas = np.abs(matrix.tocoo().data), ax.collections[0].get_sizes()
     assert areas[entries == 1][0] == pytest.approx(keys["1"].get_markersize() ** 2)
     halves = np.argmin(np.abs(entries - 0.5))
