@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Section", "figure_section", "figures_html", "nested", "resource", "table_section", "write_page"]
 
+_SCRIPTS = ("cells.js", "run.js", "marks.js", "playback.js")  # in this order
+
 
 @dataclass(frozen=True)
 class Section:
@@ -98,7 +100,7 @@ def write_page(
         contents=contents,
         body=with_own_names(body),
         style=resource("style.css"),
-        script=resource("cells.js") + resource("playback.js"),
+        script="".join(map(resource, _SCRIPTS)),
     )
     write_whole(path, page)
     return Path(path)

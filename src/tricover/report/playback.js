@@ -2,108 +2,11 @@
 // Plays a run on a canvas. Each <figure class="playback"> holds its data as JSON, written by playback.py, which says
 // what is in it. Nothing is fetched. `figure.playback` is the player, for scripts.
 
-const FIRST_CELL = 3; // in the record of cells: 0 not known, 1 no follower, 2 outside its triangle, 3 + cell otherwise
 const NOWHERE = 65535; // of a target that is not there
 const REACH = 18; // pixels from an agent within which a pointer means it
 const ROOM = 34; // pixels around everything, for the numbers at the axes
 const MOST_APART = 300; // agents: larger teams are not drawn apart
-const LARGEST_POLICY = 100; // cells along a side: policies of finer grids take too long, and are too fine to see
 const ARROW = 15; // pixels that an arrow of the policy needs
-
-function decoded(text, kind) {
-  const binary = atob(text);
-  const bytes = new Uint8Array(binary.length);
-  for (let k = 0; k < bytes.length; k++) bytes[k] = binary.charCodeAt(k);
-  return new kind(bytes.buffer);
-}
-
-function clamp(value, low, high) {
-  return Math.min(Math.max(value, low), high);
-}
-
-// The run itself: who is where, in which cell, in which network.
-class Run {
-  constructor(data) {
-    this.agents = data.agents;
-    this.ids = data.ids;
-    this.steps = data.steps;
-    this.frames = data.steps.length;
-    this.corner = data.corner;
-    this.unit = data.unit;
-    this.resolution = data.resolution;
-    this.positions = decoded(data.positions, Uint16Array);
-    this.desired = decoded(data.desired, Uint16Array);
-    this.targets = decoded(data.targets, Uint16Array);
-    this.targetFrames = data.targetFrames;
-    this.weights = data.weights && decoded(data.weights, Uint8Array);
-    this.gamma = data.gamma;
-    this.solved = { key: null, next: null };
-    const cells = data.cellBytes === 2 ? Uint16Array : Uint32Array;
-    this.cells = decoded(data.cells, cells);
-    this.goals = decoded(data.goals, cells);
-    this.epochs = data.epochs.map((epoch) => ({
-      ...epoch,
-      layer: decoded(epoch.layer, Int16Array),
-      heard: decoded(epoch.heard, Int32Array),
-    }));
-  }
-
-  id(agent) {
-    return this.ids ? this.ids[agent] : agent;
-  }
-
-  // The network in use at a frame. After the last step it is still that of the last step.
-  epoch(frame) {
-    const step = Math.min(this.steps[frame], Math.max(this.steps[this.frames - 1] - 1, 0));
-    return this.epochs.findLast((epoch) => epoch.start <= step) || this.epochs[0];
-  }
-
-  // Where an agent is at a time in frames, in units; between frames on the straight line.
-  at(agent, time) {
-    const frame = Math.floor(time);
-    const next = Math.min(frame + 1, this.frames - 1);
-    const part = time - frame;
-    const a = 2 * (frame * this.agents + agent);
-    const b = 2 * (next * this.agents + agent);
-    const from = this.positions;
-    return [from[a] + part * (from[b] - from[a]), from[a + 1] + part * (from[b + 1] - from[a + 1])];
-  }
-
-  metres([x, y]) {
-    return [this.corner[0] + this.unit * x, this.corner[1] + this.unit * y];
-  }
-
-  cell(record, frame, agent) {
-    const entry = record[frame * this.agents + agent];
-    return entry >= FIRST_CELL ? entry - FIRST_CELL : null;
-  }
-
-  // The cell as words.
-  cellText(record, frame, agent) {
-    const entry = record[frame * this.agents + agent];
-    if (entry === 0) return "not known after the last step";
-    if (entry === 1) return "none";
-    if (entry === 2) return record === this.cells ? "outside its triangle" : "none: its triangle has no area";
-    return `${entry - FIRST_CELL} of ${this.resolution ** 2}`;
-  }
-
-  // How much larger than usual the area of a target is drawn.
-  weight(target) {
-    return this.weights ? this.weights[target] / 64 : 1;
-  }
-
-  // The policy of an agent at a frame, or null where it has none, or none that can be worked out here.
-  policy(frame, agent, heard) {
-    const goal = this.cell(this.goals, frame, agent);
-    if (this.gamma === null || goal === null || heard.length < 3 || this.resolution > LARGEST_POLICY) return null;
-    const key = `${frame} ${agent}`;
-    if (this.solved.key !== key) {
-      const triangle = heard.map((corner) => this.at(corner, frame));
-      this.solved = { key, next: policy(triangle, goal, this.resolution, this.gamma) };
-    }
-    return this.solved.next;
-  }
-}
 
 class Player {
   constructor(figure) {
@@ -871,37 +774,6 @@ class Player {
     const place = this.part(name);
     if (place.textContent !== words) place.textContent = words;
   }
-}
-
-// The side of a cell in pixels, were its triangle equilateral.
-function cellWidth([[a, b], [c, d], [e, f]], size) {
-  const area = Math.abs((c - a) * (f - b) - (e - a) * (d - b)) / 2;
-  return Math.sqrt((4 * area) / Math.sqrt(3)) / size;
-}
-
-// From a little after one point to a little before another, with a head.
-function drawArrow(pen, [a, b], [c, d]) {
-  const [dx, dy] = [0.7 * (c - a), 0.7 * (d - b)];
-  const [x, y] = [a + dx, b + dy];
-  const head = Math.min(0.45, 4 / Math.hypot(dx, dy));
-  pen.moveTo(a, b);
-  pen.lineTo(x, y);
-  for (const side of [0.6, -0.6]) {
-    pen.moveTo(x, y);
-    pen.lineTo(x - head * (dx - side * dy), y - head * (dy + side * dx));
-  }
-}
-
-// The least of 1, 2 and 5, times a power of ten, that is not below a length.
-function niceStep(least) {
-  const power = 10 ** Math.floor(Math.log10(least));
-  return [1, 2, 5, 10].find((digit) => digit * power >= least * (1 - 1e-9)) * power;
-}
-
-// A length with as many digits as the step between ticks needs.
-function metres(value, step) {
-  const digits = clamp(Math.ceil(-Math.log10(step) - 1e-9), 0, 12);
-  return (value + 0).toLocaleString("en-GB", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
 for (const figure of document.querySelectorAll("figure.playback")) figure.playback = new Player(figure);
