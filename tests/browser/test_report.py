@@ -206,8 +206,8 @@ def test_the_policy_is_the_optimal_one(reader, size):
     grid = tc.CellGrid(size)
     for _ in range(5):
         triangle, goal = rng.uniform(0, 100, (3, 2)), int(rng.integers(size**2))
-        solution = tc.LocalMDP(grid, triangle, goal, gamma=0.9).solve()
-        code = f"Array.from(policy({triangle.tolist()}, {goal}, {size}, 0.9))"
+        solution = tc.LocalMDP(grid, triangle, goal, gamma=0.3).solve()
+        code = f"Array.from(policy({triangle.tolist()}, {goal}, {size}, 0.3))"
         np.testing.assert_array_equal(reader.ask(code), solution.policy)
 
 
@@ -228,8 +228,11 @@ def test_cells_and_policy_of_the_chosen_agent_can_be_seen_and_hidden(run, reader
     )
     shown = reader.pixels()
     assert 0 < reader.ask("player.arrows") <= 35  # the goal has none
+    reader.ask("(player.drawPolicy = () => 0, player.draw())")
+    without_arrows = reader.pixels()
+    assert (without_arrows != shown).any()
     reader.part("cells").click()
-    assert (reader.pixels() != shown).any()
+    assert (reader.pixels() != without_arrows).any()  # the lines between the cells are gone, too
 
 
 def test_the_network_is_built_layer_by_layer(run, reader):
@@ -245,6 +248,10 @@ def test_the_network_is_built_layer_by_layer(run, reader):
         assert reader.part("built").text == ("all" if layer == network.depth else f"0–{layer}")
         pictures.append(reader.pixels())
         slider.send_keys(Keys.ARROW_RIGHT)
+    slider.send_keys(Keys.HOME)
+    reader.ask("(player.drawWaiting = () => 0, player.draw())")
+    assert (reader.pixels() != pictures[0]).any()  # those who wait were there
+    slider.send_keys(Keys.END)
     assert all((one != other).any() for one, other in itertools.pairwise(pictures))
     reader.browser.execute_script("arguments[0].focus()", reader.canvas)
     reader.press("[", "[")
@@ -278,6 +285,9 @@ def test_agents_that_start_close_together_are_told_apart(browser, tmp_path):
     pairs = np.linalg.norm(away[:, None] - away[None], axis=2)[np.triu_indices(14, 1)]
     assert pairs.min() > 1.4 * reader.ask("player.radius()")
     np.testing.assert_allclose(reader.places(), run.positions[0], atol=0.01)  # what is told is the truth
+    with_lines = reader.pixels()
+    reader.ask("(player.drawReal = () => 0, player.draw())")
+    assert (reader.pixels() != with_lines).any()  # lines to the real places were there
     for agent in (5, 6):
         reader.point_at(agent)
         assert reader.told()["name"] == f"Agent {agent}"
@@ -402,9 +412,11 @@ def test_on_a_phone_tables_and_figures_are_seen_whole(browser, report):
     assert browser.execute_script("return arguments[0].scrollWidth", wide) > 600  # large enough to read
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_in_print_nothing_is_cut_and_the_paper_is_white(browser, report, scheme):
-    Reader(browser, report, (718, 1000))  # A4 within its margins
+@pytest.mark.parametrize(
+    ("scheme", "width"), [("light", 718), ("dark", 718), ("light", 650)]
+)  # A4 with small and with wide margins
+def test_in_print_nothing_is_cut_and_the_paper_is_white(browser, report, scheme, width):
+    Reader(browser, report, (width, 1000))
     features = [{"name": "prefers-color-scheme", "value": scheme}]
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": features})
     try:

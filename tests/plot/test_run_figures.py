@@ -133,6 +133,7 @@ def test_many_and_regular_targets_are_lighter_and_smaller():
         dots = draw_targets(ax, points)
         looks.append((dots.get_alpha(), float(dots.get_sizes()[0])))
     assert looks == sorted(looks)
+    assert looks[0][0] < looks[1][0] < looks[2][0]
     for regular in (lattice, triangle):
         other = draw_targets(ax, rng.random((len(regular), 2)))
         dots = draw_targets(ax, regular)

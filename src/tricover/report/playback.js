@@ -646,7 +646,7 @@ class Player {
   drawGrid(triangle, colour) {
     const { pen } = this;
     const size = this.run.resolution;
-    if (cellWidth(triangle, size) < 2) return;
+    if (cellWidth(triangle, size) < 4) return;
     pen.save();
     pen.strokeStyle = colour;
     pen.globalAlpha = 0.35;
