@@ -22,7 +22,7 @@ def number(value: float, digits: int = 4, padded: bool = False) -> str:
         return "not known" if math.isnan(value) else "∞" if value > 0 else "−∞"
     if 0 < abs(value) < _LEAST:
         return f"under {_LEAST:f}"
-    rounded = float(f"{value:.{digits - 1}e}")
+    rounded = float(f"{value:.{digits - 1}e}") + 0.0  # not -0
     exponent = math.floor(math.log10(abs(rounded))) if rounded else 0
     text = f"{rounded:,.{max(digits - 1 - exponent, 0)}f}"
     return text if padded or "." not in text else text.rstrip("0").rstrip(".")
