@@ -8,7 +8,8 @@ from typing import Annotated, get_args, get_origin
 import pytest
 
 from tricover.cli import main as commands
-from tricover.cli.places import Output
+from tricover.cli.places import Output, check_output
+from tricover.errors import FileFormatError
 
 COMMANDS = {info.callback.__name__: info.callback for info in commands.app.registered_commands}
 SPELLINGS = ["as it is", "dots", "absolute", "symbolic link", "hard link", "linked folder"]
@@ -111,7 +112,8 @@ def test_no_output_replaces_an_input(name, output, source, how, folder, complain
         Path("figure.png").symlink_to(written)
         written = "figure.png"
     said = complaint(*arguments(name, output, source, read, written))
-    assert said == f"{written} is {read}, which is read here: choose another place to write to"
+    known = "" if written == read else f"{read}, which is "
+    assert said == f"{written} is {known}read here: choose another place to write to"
     assert contents(folder) == before
 
 
@@ -122,7 +124,8 @@ def test_no_output_replaces_a_file_of_its_scenario(name, output, source, how, fi
     before, written = contents(folder), spelt(folder / file, how)
     said = complaint(*arguments(name, output, source, folder / "mine.toml", written))
     assert said.startswith(f"{Path(written)} is ")
-    assert said.endswith(f"{file}, which is read here: choose another place to write to")
+    assert said.endswith("read here: choose another place to write to")
+    assert file in said
     assert contents(folder) == before
 
 
@@ -132,7 +135,9 @@ def test_no_output_is_put_into_a_run(name, output, source, inside, folder, compl
     before, read = contents(folder), folder / "run.zarr"
     written = read / inside
     said = complaint(*arguments(name, output, source, read, written))
-    assert said.startswith(f"{written} is {f'inside {read}' if inside else read}, which is read here")
+    assert said.startswith(
+        f"{read / inside} is inside {read}, which is read here" if inside else f"{read} is read here"
+    )
     assert contents(folder) == before
 
 
@@ -142,6 +147,18 @@ def test_a_folder_with_an_input_in_it_is_no_place_for_a_run(folder, complaint):
         said = complaint(*words, folder / "mine.toml", "-o", "place")
         assert said.startswith(f"{folder / 'mine.toml'}, which is read here, is inside place")
         assert contents(folder) == before
+
+
+def test_figures_may_stand_beside_the_run(folder):
+    check_output(folder, [folder / "run.zarr"], Output("folder", shared=True))
+    with pytest.raises(FileFormatError, match="is inside place"):
+        check_output(folder, [folder / "run.zarr"], Output("folder"))
+
+
+def test_a_name_may_be_used_in_two_folders(folder):
+    both = {"output": folder / "a", "plot": Path("a")}
+    with pytest.raises(FileFormatError, match="unknown ending"):  # the next complaint: the places are fine
+        COMMANDS["network"](file=folder / "team.csv", **both)
 
 
 @pytest.mark.parametrize(("one", "other"), [("a.png", "./a.png"), ("a.png", "A.png"), ("é.png", "e\u0301.png")])

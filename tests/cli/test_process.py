@@ -22,6 +22,12 @@ def team(tmp_path):
     return path
 
 
+@pytest.fixture(params=[True, False], ids=["buffered", "unbuffered"])
+def buffered(request, monkeypatch):
+    """With and without a buffer, a stream fails at different moments."""
+    monkeypatch.setenv("PYTHONUNBUFFERED", "" if request.param else "1")
+
+
 @pytest.mark.parametrize(("args", "expected"), [(["--version"], 0), (["run", "no-such-file.toml"], 2), (["--bad"], 2)])
 def test_exit_codes_come_through(args, expected):
     done = call(CALL, *args)
@@ -36,6 +42,7 @@ def test_everything_is_written_and_what_was_left_for_the_end_is_done(team):
     assert json.loads("".join(document))["core"] == 4
 
 
+@pytest.mark.usefixtures("buffered")
 @pytest.mark.parametrize("args", [["--help"], ["network", "TEAM"], ["network", "TEAM", "--json"]])
 def test_nobody_who_reads_on_is_no_fault(args, team):
     command = [sys.executable, "-c", CALL, *(str(team) if arg == "TEAM" else arg for arg in args)]
@@ -64,6 +71,7 @@ def in_a_shell(line, *args, **settings):
     return subprocess.run(command, capture_output=True, text=True, check=False, **settings)
 
 
+@pytest.mark.usefixtures("buffered")
 @pytest.mark.parametrize("what", SOURCES)
 def test_an_output_that_cannot_be_written_is_one_line(what, team):
     args = [str(team) if word == "TEAM" else word for word in SOURCES[what]]
@@ -75,6 +83,7 @@ def test_an_output_that_cannot_be_written_is_one_line(what, team):
     assert "standard output is closed" in closed.stderr
 
 
+@pytest.mark.usefixtures("buffered")
 @pytest.mark.parametrize("where", ["2>&-", "2> /dev/full", "<&- 2>&-"])
 def test_a_result_does_not_need_standard_error(where, team):
     done = in_a_shell(f'"$@" {where}', "network", team, "--json")

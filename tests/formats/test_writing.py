@@ -61,6 +61,20 @@ def test_a_system_that_cannot_sync_folders_is_no_fault_but_a_broken_disk_is(tmp_
         assert not list(tmp_path.iterdir())
 
 
+def test_a_folder_that_cannot_be_opened_is_no_fault(tmp_path, monkeypatch):
+    def refuse(path, flags):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(os, "open", refuse)
+    sync_folder(tmp_path)
+
+
+def test_half_a_character_is_named(tmp_path):
+    with pytest.raises(FileFormatError, match=r"a.txt: '\\ud800' in its text is no character"):
+        write_whole(tmp_path / "a.txt", "a\ud800")
+    assert not list(tmp_path.iterdir())
+
+
 def test_new_folders_are_kept(tmp_path, calls):
     make_folder(tmp_path / "a" / "b")
     assert {path for _, path in calls} == {str(tmp_path), str(tmp_path / "a")}

@@ -31,7 +31,7 @@ from tricover.cli.plot import plot
 from tricover.cli.report import report
 from tricover.cli.reproduce import reproduce
 from tricover.cli.run import run
-from tricover.errors import TricoverError
+from tricover.errors import TricoverError, plain
 
 __all__ = ["app", "command", "main"]
 
@@ -162,6 +162,8 @@ def _doing() -> str:
 
 def _complain(message: str) -> NoReturn:
     """Say what is wrong, in one line, whatever a library put into its message."""
+    for word in sys.argv:  # a new line in a name is part of it, one of a library's message is not
+        message = message.replace(word, plain(word)) if "\n" in word else message
     if message:  # empty after help was shown
         note("tricover: " + " ".join(filter(None, (line.strip() for line in message.split("\n")))))
     sys.exit(2)

@@ -59,7 +59,8 @@ def check_output(path: Path, inputs: Iterable[Path], how: Output) -> None:
         raise FileFormatError(f"cannot write {path}: what this command prints goes there already")
     for source in _with_files(inputs) if place.exists() else inputs:  # what is not there is no scenario's file
         if _same(place, source):
-            raise FileFormatError(f"{path} is {source}, which is read here: choose another place to write to")
+            known = "" if path == source else f"{source}, which is "
+            raise FileFormatError(f"{path} is {known}read here: choose another place to write to")
         if any(_same(folder, source) for folder in place.parents):
             raise FileFormatError(f"{path} is inside {source}, which is read here: choose another place to write to")
         if not how.shared and any(_same(place, folder) for folder in source.absolute().resolve().parents):

@@ -10,7 +10,7 @@ import typer
 from tricover.cli.console import AsJson, Quiet, load_kernels, new_table, note, show
 from tricover.cli.places import Output
 from tricover.cli.subject import step_bar
-from tricover.errors import InputError
+from tricover.errors import InputError, plain
 from tricover.units import length
 
 __all__ = ["run"]
@@ -64,7 +64,7 @@ def _show(facts: dict[str, Any]) -> None:
         "converged": "yes" if facts["converged"] else "no",
         "largest distance to the desired positions": length(facts["largest_error"]),
         "missed reach sets": str(facts["misses"]),
-        "kept in": facts["store"] or "nothing (-o FOLDER keeps the run)",
+        "kept in": plain(facts["store"] or "") or "nothing (-o FOLDER keeps the run)",
     }
     table = new_table(facts["name"], run="left", result="left")
     for name, value in rows.items():
