@@ -125,7 +125,7 @@ def _draw_way(ax: "Axes", run: Run, life: _Life) -> None:
     ax.set(xlim=(-_AROUND, 1 + _AROUND), ylim=(-_AROUND, EQUILATERAL[0, 1] + _AROUND))
     _name_corners(ax, run.network.in_neighbors[life.agent].tolist())
     outside = int((cells < 0).sum())
-    note = f", {outside} of {len(cells)} steps outside" if outside else ""
+    note = f", {outside} of {len(cells)} outside" if outside else ""
     ax.set_title(f"its {len(grid):,} cells and its way{note}", loc="left")
 
 
