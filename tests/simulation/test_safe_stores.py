@@ -316,13 +316,14 @@ def test_overwriting_replaces_a_run_and_nothing_else(tmp_path):
     tc.simulate(given, store, overwrite=True)
     assert files(store) == files(tmp_path / "fresh.zarr")
     assert {each.name for each in tmp_path.iterdir()} == {"run.zarr", "fresh.zarr"}
-    (store / "positions" / "notes.txt").write_text("mine")
-    before = files(store)
-    with pytest.raises(
-        StoreError, match=r"run\.zarr holds 'positions/notes\.txt', which is not part of a run: move it"
-    ):
-        tc.simulate(given, store, overwrite=True)
-    assert files(store) == before
+    for name in ("positions/notes.txt", f"x.{'0a' * 16}.partial.txt", "c/0.txt", "zarr.json.bak"):
+        (store / name).parent.mkdir(exist_ok=True)
+        (store / name).write_text("mine")
+        before = files(store)
+        with pytest.raises(StoreError, match=rf"run\.zarr holds '{name}', which is not part of a run: move it"):
+            tc.simulate(given, store, overwrite=True)
+        assert files(store) == before
+        (store / name).unlink()
     with pytest.raises(InputError, match="choose one of them"):
         tc.simulate(given, store, overwrite=True, resume=True)
 
