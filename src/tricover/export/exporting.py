@@ -114,12 +114,7 @@ def plane_of(own: Projection | None, kind: str, origin: tuple[float, float] | No
             f"{kind} holds longitude and latitude, and this run only metres: give as origin (--origin LON,LAT) "
             "the longitude and latitude of its point (0, 0)"
         )
-    if origin is not None:
-        try:
-            Projection.around([origin])
-        except InputError as error:
-            raise InputError(f"origin {listed(origin)}: {str(error).removeprefix('point 0 ')}") from None
-    return own if origin is None else Projection(*map(float, origin))
+    return own if origin is None else Projection.at(origin)
 
 
 def _check_folder(path: Path, how: Kind) -> None:
