@@ -100,7 +100,8 @@ def test_polygons_share_the_points_and_points_stay(tmp_path):
     def feature(kind, coordinates, **properties):
         return {"type": "Feature", "properties": properties, "geometry": {"type": kind, "coordinates": coordinates}}
 
-    squares = [closed([(0, 0), (side, 0), (side, side), (0, side)]) + [at, 0] for side, at in ((300, 0), (100, 400))]
+    unit = closed([(0, 0), (1, 0), (1, 1), (0, 1)])
+    squares = [300 * unit, 100 * unit + np.array([400, 0])]
     rings = [CENTRE.to_degrees(square).tolist() for square in squares]
     features = [
         feature("Polygon", [rings[0]], weight=1, name="field"),
