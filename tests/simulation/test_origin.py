@@ -108,9 +108,7 @@ def test_polygons_and_maps_in_a_scenario(tmp_path):
     targets = Mission.of(given).targets
     assert len(targets) <= 60
     assert targets.weights.sum() == cells.sum()
-    with pytest.raises(
-        tc.TricoverError, match="points and extent goes with a file that has polygons or"
-    ):
+    with pytest.raises(tc.TricoverError, match="points and extent goes with a file that has polygons or"):
         tc.Scenario(reference=TEAM, targets={"positions": SPOTS, "points": 3, "extent": [0, 0, 1, 1]})
     with pytest.raises(tc.TricoverError, match="points and density both say"):
         given.replace(targets={"density": 3})
