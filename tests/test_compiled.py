@@ -1,6 +1,9 @@
+import re
+import shutil
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -38,6 +41,34 @@ def test_kernels_are_cached_on_disk(monkeypatch, tmp_path):
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     assert compiled.kernel(_doubled)(21) == 42
     assert list(tmp_path.rglob("*_doubled*.nbi"))
+
+
+def test_a_cached_kernel_is_used_only_if_no_file_with_kernels_has_changed(monkeypatch, tmp_path):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+
+    def loaded():
+        doubled = compiled.kernel(_doubled)
+        assert doubled(21) == 42
+        return sum(doubled.stats.cache_hits.values())
+
+    assert [loaded(), loaded()] == [0, 1]
+    monkeypatch.setattr(compiled, "_KERNELS", "other")
+    assert [loaded(), loaded()] == [0, 1]
+
+
+def test_the_fingerprint_is_of_all_files_that_have_kernels(tmp_path):
+    package = Path(compiled.__file__).parent
+    shutil.copytree(package, tmp_path / "tricover", ignore=shutil.ignore_patterns("__pycache__"))
+    copied, before = tmp_path / "tricover", compiled.fingerprint(package)
+    assert compiled.fingerprint(copied) == before
+    users = [file for file in copied.rglob("*.py") if "from tricover.compiled import" in file.read_text()]
+    kernels = [file for file in users if re.search(r"^@(kernel|inlined)", file.read_text(), re.M)]
+    assert len(kernels) > 10
+    for file in kernels:
+        text = file.read_text()
+        file.write_text(f"{text}\n")
+        assert compiled.fingerprint(copied) != before, file
+        file.write_text(text)
 
 
 def _count_until(told, rounds, most):

@@ -2,25 +2,45 @@
 
 Kernels are compiled at first use and cached on disk. They release the interpreter lock, so that plain threads
 (see ``threads``) run them side by side; they never use fast-math, so that a result does not depend on the machine.
+
+Kernels call kernels of other files, and hold their code. Numba looks only at a kernel's own file to see whether what it
+cached is up to date, so after an update it would go on with old code. Here a cached kernel is used only if no file with
+kernels has changed.
 """
 
+import hashlib
 import logging
 from collections.abc import Callable
-from typing import TypeVar, cast
+from pathlib import Path
+from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
 from numba.core import event
 
-__all__ = ["inlined", "kernel", "on_compilation", "typed"]
+__all__ = ["KERNEL_FILES", "fingerprint", "inlined", "kernel", "on_compilation", "typed"]
 
 Function = TypeVar("Function", bound=Callable[..., object])
 log = logging.getLogger("tricover")
 
+KERNEL_FILES = ("draws.py", "**/_[a-z]*.py", "network/mentees/*.py")
+"""Where kernels are, as patterns."""
+
+
+def fingerprint(folder: Path) -> str:
+    """A hash of all files with kernels in a folder of the package."""
+    files = sorted({file for pattern in KERNEL_FILES for file in folder.glob(pattern)})
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+
+
+_KERNELS = fingerprint(Path(__file__).parent)
+
 
 def kernel(function: Function, forceinline: bool = False) -> Function:
     """Compile ``function`` at first use and cache it."""
-    compiled = numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=forceinline)(function)
+    compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=forceinline)(function)
+    cached = compiled._cache._cache_file
+    cached._source_stamp = (cached._source_stamp, _KERNELS)
     return cast(Function, compiled)
 
 

@@ -4,6 +4,7 @@
     ├── InputError           data or a setting that cannot be used as it is
     │   ├── FormationError   reference positions from which no network can be built
     │   ├── FileFormatError  a file that cannot be read or written as asked
+    │   ├── UnknownNameError a rule or vehicle of the user's own that cannot be found
     │   └── LostControlError vehicles whose motion did not stay finite
     ├── StoreError           a run that cannot be written where it should be
     └── MissingExtraError    an optional library is not installed
@@ -22,6 +23,7 @@ __all__ = [
     "MissingExtraError",
     "StoreError",
     "TricoverError",
+    "UnknownNameError",
     "advice",
     "agents",
     "listed",
@@ -48,6 +50,10 @@ class FormationError(InputError):
 
 class FileFormatError(InputError):
     """A file that cannot be read or written as asked."""
+
+
+class UnknownNameError(InputError):
+    """A rule or vehicle of the user's own, by a name that cannot be found."""
 
 
 class LostControlError(InputError):

@@ -125,7 +125,8 @@ def _homes(told, start, anchors):
     if told.scenario is None:
         return None
     section, network = told.scenario.anchors, told.network_at(start)
-    if section is not None and anchors != told.networks[0][1].anchors.tolist():
+    first = told.networks[0][1]
+    if section is not None and (first.lost.size or anchors != first.anchors.tolist()):
         return None  # who becomes an anchor has no place of its own
     if section is None:
         places = network.reference[network.anchors]

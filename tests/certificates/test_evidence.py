@@ -7,8 +7,9 @@ import pytest
 
 import tricover as tc
 from tests.certificates.flights import flight, roster, team
-from tricover.certificates import Certificate, Claim, Settings, certify, log_of, log_of_run, with_scenario
+from tricover.certificates import Certificate, Claim, Settings, certify, log_of, log_of_run, read_log, with_scenario
 from tricover.errors import InputError
+from tricover.export import export_run
 
 
 def timed(times, duration=None, jitter=0.1):
@@ -35,6 +36,11 @@ def test_a_gap_is_named(missing):
     assert (claim.figures["worst_step"], claim.figures["worst_time"]) == (missing - 1, 2.0 * (missing - 1))
     assert (claim.figures["shortest"], claim.figures["longest"], claim.figures["duration"]) == (2.0, 4.0, 2.0)
     assert f"the worst takes 4 s, from time {2 * (missing - 1)} on (step {missing - 1})" in claim.summary
+
+
+def test_the_worst_gap_is_named_and_not_the_first():
+    claim = timed(np.array([0.0, 1, 3, 4, 8, 9, 10, 11, 13]))
+    assert (claim.figures["uneven"], claim.figures["worst_step"], claim.figures["worst_time"]) == (3, 3, 4.0)
 
 
 def test_times_that_grow_are_no_steps():
@@ -83,7 +89,8 @@ def test_a_scenario_tells_the_duration():
         log = log_of(run.positions, run.network, times=duration * np.arange(run.steps + 1))
         found = certify(with_scenario(log, made))
         assert (found["evidence"].verdict, found.holds) == (verdict, verdict == "holds")
-    assert certify(run)["evidence"].figures["duration"] == 2.5
+    assert certify(run).holds
+    assert certify(run)["evidence"].figures["longest"] == 2.5
 
 
 def test_times_of_extreme_size_do_not_overflow():
@@ -231,3 +238,48 @@ def test_whoever_was_lost_the_network_is_the_scenarios():
     other = log_of(flown, [(0, first), (2, tc.build_network(last.reference, "balanced"))])
     with pytest.raises(InputError, match="network of step 2 is not the scenario's"):
         with_scenario(other, made)
+
+
+@pytest.mark.parametrize("rule", [{"mentee": "balanced"}, {"core": [0.9, 0.5]}])
+def test_a_network_after_a_loss_follows_the_scenarios_rules(rule):
+    reference = np.random.default_rng(3).random((30, 2))
+    made = scenario_of(reference, network=rule)
+    network = tc.simulate(made).network
+    left = network.without([int(network.layers[-1][0])])
+    with_scenario(log_of(flight(left, 3), left), made)
+    other = tc.build_network(reference).without(left.lost)
+    with pytest.raises(InputError, match="network of step 0 is not the scenario's"):
+        with_scenario(log_of(flight(other, 3), other), made)
+
+
+def test_a_log_that_ends_before_agents_join(tmp_path):
+    reference = np.random.default_rng(3).random((12, 2))
+    vehicle = {"kind": "exact", "others": [{"kind": "anywhere", "agents": [1, 13]}]}
+    joins = {"join": [{"step": 3, "reference": [[0.5, 0.5], [0.4, 0.5]]}]}
+    made = scenario_of(reference, events=joins, vehicle=vehicle)
+    run = tc.simulate(scenario_of(reference, events=joins, vehicle=vehicle, steps=3))
+    export_run(run, tmp_path / "flight.csv")  # with lines of those who are still to come
+    log = read_log(tmp_path / "flight.csv", run.network)
+    assert log.agents == 12
+    found = certify(with_scenario(log, made))
+    assert found.holds, found
+    assert certify(log)["theorem1"].verdict == "holds"
+    lines = (tmp_path / "flight.csv").read_text().replace(",0,,,", ",1,,,")  # they are there after all
+    (tmp_path / "flight.csv").write_text(lines)
+    with pytest.raises(InputError, match="line 14: there is no agent 12"):
+        read_log(tmp_path / "flight.csv", run.network)
+
+
+def test_given_places_belong_to_the_anchors_of_the_whole_team():
+    reference = np.random.default_rng(3).random((30, 2))
+    network = tc.build_network(reference)
+    places = 0.9 * reference[network.anchors] + 0.05
+    gone = int(network.boundary[1])
+    made = scenario_of(reference, anchors=places, events={"leave": [{"step": 0, "agents": [gone]}]})
+    run = tc.simulate(made)
+    assert certify(run).holds
+    log = log_of(run.positions, network.without([gone]))
+    for told in (made, scenario_of(reference, anchors=places)):  # planned, or not
+        found = certify(with_scenario(log, told))
+        assert found.holds, found
+        assert found["theorem3"].verdict == "holds"

@@ -62,6 +62,19 @@ def test_sign_is_exact_on_any_moderate_coordinates(n, data):
     assert our_sign(points) == exact_sign(points)
 
 
+@pytest.mark.parametrize(("n", "decades"), [(2, 140), (3, 90)])
+def test_sign_is_exact_where_sizes_are_mixed(n, decades):
+    """Zeros aside, coordinates span twice as many decades, around any scale."""
+    rng = np.random.default_rng(n)
+    for _ in range(400):
+        sizes = 10.0 ** rng.uniform(-decades, decades, (n + 1, n))
+        points = rng.choice([-1.0, 0.0, 1.0], sizes.shape) * sizes
+        if rng.random() < 0.5:  # nearly flat: the last is between the others
+            points[-1] = points[:-1].mean(axis=0)
+        points *= 10.0 ** rng.integers(-150, 150)
+        assert our_sign(points) == exact_sign(points)
+
+
 def test_floating_point_alone_would_fail_here():
     """Kettner's classic: points a few ulps from a line, for which the plain determinant has the wrong sign."""
     steps = np.arange(16) * 2.0**-53

@@ -179,6 +179,7 @@ def test_inner_weights_are_never_negative():
         ({"anchors": "around"}, "'fit'"),
         ({"anchors": np.zeros((9, 2))}, r"shape \(5, 2\)"),
         ({"anchors": [[0, 0], [4, 0], [np.nan, 4], [0, 4], [2, 2]]}, "anchor 2 is not finite"),
+        ({"anchors": [[0, 0], [4, 0], [4, -1e101], [0, 4], [2, 2]]}, r"anchor 2 is not finite, or beyond 1e\+100"),
         ({"resolution": 0}, "resolution"),
     ],
 )

@@ -126,6 +126,25 @@ def test_threads_do_not_change_the_network(monkeypatch):
     assert networks["1"] == networks["2"] == networks["5"]
 
 
+@pytest.mark.parametrize("rule", ["fermat", "balanced"])
+def test_a_team_as_wide_as_the_limits_has_its_network(rule):
+    wide = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0.5, 1e-75], [0.25, 2e-75], [1e-75, 0.5]])
+    network = tc.build_network(wide, mentee=rule)
+    for power in (332, -800):
+        assert np.array_equal(tc.build_network(np.ldexp(wide, power), mentee=rule).in_neighbors, network.in_neighbors)
+
+
+@pytest.mark.parametrize(
+    ("place", "core"), [([1e308, 1.0], 6), ([-1e308, 0], 5), ([1.1e-300, 2], 5), ([1e200, 0], 6), ([2, 2], 4)]
+)
+def test_a_core_may_be_asked_for_anywhere(place, core):
+    assert tc.build_network(SQUARE, core=place).core == core
+
+
+def test_the_core_of_a_tiny_team_is_the_nearest():
+    assert tc.build_network(1e-290 * np.array(SQUARE), core=[3.1e-290, 2.4e-290]).core == 6
+
+
 def test_the_balanced_rule_keeps_the_network_shallow():
     count = 100_000
     network = tc.build_network(random_team(count), mentee="balanced")
@@ -167,6 +186,13 @@ def test_a_rule_that_answers_badly_is_named():
         ([*SQUARE, [0, 0], [4, 0]], r"agents 0 and 8 stand at the same point \(0.0, 0.0\) \(and 1 more\)"),
         ([*SQUARE, [np.nan, 1]], r"agent 8 must have finite coordinates, not \(nan, 1.0\)"),
         ([*SQUARE, [1, -np.inf]], "agent 8 must have finite coordinates"),
+        ([*SQUARE, [1.001e100, 0], [0, -1e200]], r"agents 8 and 9 must not have coordinates beyond 1e\+100 metres"),
+        (
+            [*SQUARE, [1, -3e-75]],
+            "agent 8 must not have a coordinate of 3e-75 beside one of 4 elsewhere: what is less than 1e-75 of the "
+            "largest must be 0",
+        ),
+        ([*SQUARE, [1e100, 1]], r"agents 1, .* must not have a coordinate of 4 beside one of 1e\+100 elsewhere"),
     ],
 )
 def test_formations_that_cannot_be_used_are_refused_by_name(points, message):

@@ -64,8 +64,13 @@ def random_triangles(rng, count, low=-0.2, high=1.2):
     return triangles
 
 
-@pytest.mark.parametrize("scale", [1.0, 1e6, 1e-6])
-@pytest.mark.parametrize("offset", [0.0, 1e6])
+@pytest.mark.parametrize(
+    ("scale", "offset"),
+    [
+        *[(1.0, 0.0), (1.0, 1e6), (1e6, 0.0), (1e6, 1e6), (1e-6, 0.0), (1e-6, 1e6)],
+        *[(1e-100, 0.0), (1e-160, 0.0), (1e-260, 0.0), (1e90, 0.0), (8e99, 0.0)],
+    ],
+)
 def test_random_triangles(scale, offset):
     rng = np.random.default_rng(1)
     points = scale * rng.random((300, 2)) + offset
@@ -85,9 +90,10 @@ def test_small_whole_numbers_where_everything_is_on_an_edge(data):
 @given(data=st.data())
 @settings(max_examples=100)
 def test_any_numbers_at_all(data):
-    # Exact signs need coordinates that span less than 90 decades.
+    # Exact signs need coordinates that span less than 280 decades.
     plain = st.floats(-1e9, 1e9).map(lambda value: value if abs(value) > 1e-30 else 0.0)
-    numbers = plain | st.sampled_from([0.0, 1.0, 0.1, 0.2, 0.1 + 0.2, 0.3, 1e-30, 1e9, 1 / 3])
+    mixed = st.floats(-1e100, 1e100).map(lambda value: value if abs(value) > 1e-180 else 0.0)
+    numbers = plain | mixed | st.sampled_from([0.0, 1.0, 0.1, 0.2, 0.1 + 0.2, 0.3, 1e-30, 1e-180, 1e9, 1e100, 1 / 3])
     points = data.draw(arrays(np.float64, (data.draw(st.integers(1, 12)), 2), elements=numbers))
     triangles = data.draw(arrays(np.float64, (3, 3, 2), elements=numbers))
     triangles[0, :2] = points[[0, -1]]

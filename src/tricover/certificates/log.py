@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tricover.errors import InputError, agents, listed
+from tricover.formats.points import LARGEST
 from tricover.goals import GoalRule
 from tricover.network import Network
 from tricover.targets import Targets
@@ -25,8 +26,6 @@ Flags = NDArray[np.bool_]
 
 #: A position is at a place if it is closer than this times the largest coordinate: 16 ε, as for landings.
 ROUNDING = 16 * float(np.finfo(np.float64).eps)
-
-_FARTHEST = 1e100  # metres, and seconds: products of two stay finite
 
 _BLOCK_BYTES = 8 << 20  # the size of a chunk of a stored run, so that each chunk is read once
 
@@ -204,8 +203,8 @@ def _as_times(times: ArrayLike, count: int) -> Floats:
     found = np.array(times, dtype=np.float64)
     if found.shape != (count,):
         raise InputError(f"a log of {count} positions per agent needs times of shape ({count},), not {found.shape}")
-    if not (np.abs(found) <= _FARTHEST).all():
-        raise InputError(f"times of a log must be finite numbers of seconds, within {_FARTHEST:g}")
+    if not (np.abs(found) <= LARGEST).all():
+        raise InputError(f"times of a log must be finite numbers of seconds, within {LARGEST:g}")
     back = np.flatnonzero(found[1:] <= found[:-1])
     if back.size:
         step = int(back[0]) + 1
@@ -237,7 +236,7 @@ def _check(log: Log) -> None:
 
 def check_positions(block: Floats, start: int, log: Log) -> None:
     """Agents of the network must have a position, at the start and at the end of each of its steps."""
-    usable = np.abs(block) <= _FARTHEST  # False for NaN too
+    usable = np.abs(block) <= LARGEST  # False for NaN too
     if usable.all():
         return
     for offset, agent in np.argwhere(~usable.all(axis=2)).tolist():
@@ -252,7 +251,7 @@ def _complaint(position: Floats, agent: int, step: int, log: Log) -> str:
     when = f"step {step}" if log.times is None else f"step {step}, time {log.times[step]:.12g}"
     if np.isfinite(position).all():
         place = listed(f"{value:g}" for value in position)
-        return f"{agents([agent])} is at {place} at {when}: coordinates must be within {_FARTHEST:g} m"
+        return f"{agents([agent])} is at {place} at {when}: coordinates must be within {LARGEST:g} m"
     return f"the log has no position of {agents([agent])} at {when}: all agents of the network need one at every time"
 
 

@@ -40,13 +40,18 @@ def desired_of_run(run: Run, log: Log) -> Floats | None:
 
 
 def with_scenario(log: Log, scenario: Scenario) -> Log:
-    """A log with all that its agents were told, by a scenario; the networks stay the log's own."""
+    """A log with all that its agents were told, by a scenario; the networks stay the log's own.
+
+    A log that ends before agents join may be without them.
+    """
     mission = Mission.of(scenario)
-    if mission.agents != log.agents:
+    if log.agents not in {mission.agents, *(len(epoch.network) for epoch in mission.epochs)}:
         raise InputError(f"the scenario has {mission.agents} agents, the log {log.agents}")
     _check_networks(log, mission)
+    # Given places belong to the anchors of the scenario's own first network, even if one of them was lost at once.
+    owners = (0, mission.epochs[0].network)
     networks = [(epoch.start, epoch.network) for epoch in log.epochs]
-    return _with_mission(log, mission, paths_of(scenario, mission.targets, networks))
+    return _with_mission(log, mission, paths_of(scenario, mission.targets, [owners, *networks])[1:])
 
 
 def _check_networks(log: Log, mission: Mission) -> None:
@@ -84,6 +89,8 @@ def _hears(network: Network, agent: int) -> str:
 def _with_mission(log: Log, mission: Mission, paths: list[Floats]) -> Log:
     """A log with what a mission says, and the paths of the anchors of the log's networks."""
     settings, epochs = settings_of(mission), []
+    here = slice(log.agents)
+    settings = replace(settings, exact=np.asarray(settings.exact)[here], ideal=np.asarray(settings.ideal)[here])
     for epoch, path in zip(log.epochs, paths, strict=True):
         start, network = epoch.start, epoch.network
         positions = log.read(start, start + 1)[0]

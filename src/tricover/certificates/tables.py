@@ -37,8 +37,8 @@ def read_log(
     arrived: int | None = 0,
 ) -> Log:
     """The log in a CSV file; arguments as in ``log_of``. Errors name the file and the line."""
-    lines, times, agents, points = _columns(path)
     count = len(network if isinstance(network, Network) else network[-1][1])
+    lines, times, agents, points = _columns(path, count)
     wrong = np.flatnonzero((agents < 0) | (agents >= count) | (agents != np.floor(agents)))
     if wrong.size:
         line, agent = lines[wrong[0]], agents[wrong[0]]
@@ -80,8 +80,12 @@ def _refuse_doubles(path: object, entries: Ints, count: int, lines: Ints, moment
         )
 
 
-def _columns(path: str | os.PathLike[str]) -> tuple[Ints, Floats, Floats, Floats]:
-    """Line numbers (K,), times (K,), agents (K,) and points (K, 2)."""
+def _columns(path: str | os.PathLike[str], count: int) -> tuple[Ints, Floats, Floats, Floats]:
+    """Line numbers (K,), times (K,), agents (K,) and points (K, 2).
+
+    Where a column ``present`` says that an agent is not there, and the networks of ``count`` agents do not have it, its
+    line is left out: it is still to come.
+    """
     try:
         reader = csv.reader(io.StringIO(read_whole(path).decode("utf-8-sig")), skipinitialspace=True)
         rows = [(reader.line_num, row) for row in reader if any(row)]
@@ -96,9 +100,14 @@ def _columns(path: str | os.PathLike[str]) -> tuple[Ints, Floats, Floats, Floats
         raise FileFormatError(f"{path}: more than one column {listed(twice)} in the first line: keep one of each")
     which = [header.index(name) for name in _COLUMNS]
     table = np.array([_numbers(row, which, f"{path}, line {line}") for line, row in rows[1:]]).reshape(-1, 4)
+    lines = np.array([line for line, _ in rows[1:]])
+    if "present" in header:
+        place = header.index("present")
+        absent = np.array([row[place : place + 1] == ["0"] for _, row in rows[1:]], np.bool_)
+        kept = ~(absent & (table[:, 1] >= count))
+        lines, table = lines[kept], table[kept]
     if not len(table):
         raise FileFormatError(f"{path} holds no positions")
-    lines = np.array([line for line, _ in rows[1:]])
     return lines, table[:, 0], table[:, 1], table[:, 2:]
 
 

@@ -25,8 +25,8 @@ __all__ = ["Anchors", "Stochastic", "Structure"]
 
 Floats = NDArray[np.float64]
 
-_STRUCTURE = ("structure", "Γ lower triangular", "Γ_{l,h} = 0 unless h < l or l = h = 0 (Section V)")
-_STOCHASTIC = ("theorem1", "Theorem 1: stochastic", "y[t+1] = Γ[t] y[t], Γ[t] ≥ 0, Γ[t] 1 = 1 (eq:markov_update)")
+_STRUCTURE = ("structure", "Γ lower triangular", "Γ_{l,h} = 0 unless h < l or l = h = 0 (38)")
+_STOCHASTIC = ("theorem1", "Theorem 1: stochastic", "y[t+1] = Γ[t] y[t], Γ[t] ≥ 0, Γ[t] 1 = 1 (23)")
 
 
 class Structure:
@@ -136,7 +136,7 @@ class Anchors:
             Claim(
                 "anchors",
                 "Anchors stand still",
-                "Γ_{0,0} = I (eq:block_partition)",
+                "Γ_{0,0} = I (24)",
                 verdict,
                 summary,
                 figures,

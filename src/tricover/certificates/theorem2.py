@@ -38,8 +38,8 @@ __all__ = ["FINITE_TIME", "Containment", "Products"]
 
 Floats = NDArray[np.float64]
 
-_C2 = ("C2", "Condition C2", "Σ_{j∈V_0} (Γ[t+T-1] ⋯ Γ[t])_{ij} ≥ η (eq:reachability)")
-_BOUND = ("theorem2", "Theorem 2: contraction", "‖Φ(t,s)‖∞ ≤ (1-η)^⌊(t-s)/T⌋ (eq:exp_contraction)")
+_C2 = ("C2", "Condition C2", "Σ_{j∈V_0} (Γ[t+T-1] ⋯ Γ[t])_{ij} ≥ η (25)")
+_BOUND = ("theorem2", "Theorem 2: contraction", "‖Φ(t,s)‖∞ ≤ (1-η)^⌊(t-s)/T⌋ (27)")
 FINITE_TIME = ("finite-time", "Finite time", "Φ(t,s) = 0 for t - s ≥ depth (A[t] strictly block lower triangular)")
 _HULL = ("containment", "Theorem 2: containment", "lim y_F is a convex combination of the anchors (Theorem 2)")
 

@@ -1,4 +1,4 @@
-"""The transition matrices Γ[t] from positions alone (paper, eq. eq:markov_update).
+"""The transition matrices Γ[t] from positions alone (paper, eq. (23)).
 
 A follower i moves by r_i[t+1] = Σ_j α_{i,j}[t] r_j[t], summed over its in-neighbours j. So its row of Γ[t] holds the
 barycentric coordinates α of its landing point, in the triangle of its in-neighbours at t. A follower that landed

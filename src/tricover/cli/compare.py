@@ -99,19 +99,11 @@ def _draw(result: "Comparison", path: Path) -> None:
 
 
 def _table(result: "Comparison") -> "Table":
-    columns = ("coverage", "steps", "messages", "new links", "seconds")
-    title = f"{result.agents} agents, {len(result.targets)} targets"
-    table = new_table(title, method="left", **dict.fromkeys(columns, "right"))
+    (first, *columns), *rows = result.table()
+    table = new_table(result.title, **{first: "left"}, **dict.fromkeys(columns, "right"))
     table.columns[0].no_wrap = True
-    for method in result.methods:
-        table.add_row(
-            method.name,
-            f"{method.ratio:.2f}",
-            str(method.steps),
-            f"{method.messages:.2f}",
-            f"{100 * method.changes:.1f} %",
-            f"{method.seconds:.3f}",
-        )
+    for row in rows:
+        table.add_row(*row)
     table.caption = (
         "coverage: cost over converged Lloyd's\n"
         "steps: until the team stands; Lloyd's: within 1% of where it ends\n"

@@ -19,6 +19,7 @@ from tricover.geometry import CellGrid
 from tricover.goals import GoalRule, LocalGoal, prepare
 from tricover.limits import check_room
 from tricover.network import Network
+from tricover.own import label_of
 
 __all__ = ["MOTIONS", "Motion", "Told"]
 
@@ -67,7 +68,7 @@ class Told:
             raise InputError(f"paths of {anchors} anchors have the shape (K, {anchors}, 2), in metres, not {shape}")
 
     def __repr__(self) -> str:
-        rule = self.goal if isinstance(self.goal, str) else getattr(self.goal, "__name__", "own rule")
+        rule = label_of(self.goal)
         return f"<Told {self.motion}, goal {rule}, resolution {self.resolution}: {self.network}>"
 
     def __getstate__(self) -> dict[str, Any]:

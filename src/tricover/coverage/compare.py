@@ -31,6 +31,7 @@ from tricover.coverage.plan import plan_formation
 from tricover.coverage.voronoi import triangulate
 from tricover.goals import anchor_positions, desired_configuration
 from tricover.network import Network, build_network
+from tricover.notebook import as_text, rows_as_html
 from tricover.targets import Targets, as_targets
 
 __all__ = ["Comparison", "Method", "compare_methods"]
@@ -61,7 +62,7 @@ class Method:
     seconds: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """All methods on one set of targets, and where each leaves the team."""
 
@@ -72,6 +73,33 @@ class Comparison:
 
     def __getitem__(self, name: str) -> Method:
         return next(method for method in self.methods if method.name == name)
+
+    @property
+    def title(self) -> str:
+        """What was compared, on one line."""
+        return f"{self.agents} agents, {len(self.targets)} targets"
+
+    def table(self) -> list[list[str]]:
+        """Header and rows as text."""
+        rows = [
+            [
+                method.name,
+                f"{method.ratio:.2f}",
+                str(method.steps),
+                f"{method.messages:.2f}",
+                f"{100 * method.changes:.1f} %",
+                f"{method.seconds:.3f}",
+            ]
+            for method in self.methods
+        ]
+        return [["method", "coverage", "steps", "messages", "new links", "seconds"], *rows]
+
+    def __repr__(self) -> str:
+        return as_text(self.title, self.table())
+
+    def _repr_html_(self) -> str:
+        header, *rows = self.table()
+        return rows_as_html(self.title, header, rows)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from tricover.geometry.hull import convex_hull
 from tricover.goals import desired_configuration
 from tricover.network import Network, build_network
 from tricover.network.roster import scaled
+from tricover.notebook import facts_as_html
 from tricover.targets import Targets, as_targets
 
 __all__ = ["Plan", "plan_formation", "plan_reference"]
@@ -64,6 +65,18 @@ class Plan:
         return (
             f"<Plan for {len(self.reference)} agents: {len(self.anchors)} anchors, depth {self.network.depth}, "
             f"resolution {self.resolution}, cost {self.cost:.6g}>"
+        )
+
+    def _repr_html_(self) -> str:
+        return facts_as_html(
+            {
+                "agents": len(self.reference),
+                "anchors": len(self.anchors),
+                "depth": self.network.depth,
+                "coverage cost, m²": f"{self.cost:.6g}",
+                "resolution": self.resolution,
+                "coverage cost in cells of it, m²": f"{self.cost_in_cells:.6g}",
+            }
         )
 
 

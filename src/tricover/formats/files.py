@@ -52,8 +52,9 @@ def read_points(
     plane = _plane(projection, origin)
     filling = Filling(points, density, seed)
     suffix = Path(path).suffix.lower()
-    if suffix not in (*_ENDINGS, *RASTERS):
-        raise FileFormatError(f"{path}: unknown ending {suffix!r}; expected {listed((*_ENDINGS, *RASTERS), 9)}")
+    known = (*_ENDINGS, *RASTERS)
+    if suffix not in known and not os.path.isdir(path):  # of a folder, what is read says that it is one
+        raise FileFormatError(f"{path}: unknown ending {suffix!r}; expected {listed(known, 9)}")
     is_map = suffix in RASTERS or extent is not None
     if is_map and (density is not None or seed is not None):
         raise InputError("a map is not filled, but thinned: give points instead of density and seed")

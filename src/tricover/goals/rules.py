@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from tricover.errors import InputError, listed
 from tricover.geometry import CellGrid, barycentric, combine, flat, volumes
 from tricover.network import Network
+from tricover.own import check_form, found, is_name
 from tricover.targets import Targets
 
 __all__ = ["RULES", "GoalRule", "LocalGoal", "cell_points", "goal_cells", "inner_weights", "prepare"]
@@ -57,10 +58,8 @@ def prepare(goal: str | GoalRule, network: Network) -> LocalGoal:
     whatever the rule. A goal of the user's rule outside the triangle would break the guarantee and is an error that
     names the agent.
     """
-    if not callable(goal) and goal not in RULES:
-        raise InputError(f"goal must be {', '.join(map(repr, RULES))} or a function, not {goal!r}")
-    rule: GoalRule = goal if callable(goal) else getattr(import_module(f"tricover.goals.{goal}"), goal)
-    local_goal = rule(network)
+    own = callable(goal) or is_name(goal)
+    local_goal = _own_goal(goal, network) if own else _built_in(goal)(network)
     if goal == "centroid":  # is total already: a few triangles without area shall cost a million others no copies
         return local_goal
 
@@ -75,12 +74,28 @@ def prepare(goal: str | GoalRule, network: Network) -> LocalGoal:
         return points
 
     def asked(agents: Ints, triangles: Floats, targets: Targets) -> Floats:
-        found = np.asarray(local_goal(agents, triangles, targets), dtype=np.float64)
-        if callable(goal):
-            _check(found, agents, triangles)
-        return found
+        points = np.asarray(local_goal(agents, triangles, targets), dtype=np.float64)
+        if own:
+            _check(points, agents, triangles)
+        return points
 
     return total
+
+
+def _built_in(name: object) -> GoalRule:
+    if name not in RULES:
+        raise InputError(f"goal must be {', '.join(map(repr, RULES))}, a function or 'module:function', not {name!r}")
+    rule: GoalRule = getattr(import_module(f"tricover.goals.{name}"), str(name))
+    return rule
+
+
+def _own_goal(goal: str | GoalRule, network: Network) -> LocalGoal:
+    """The local goal function of a user's rule; a rule of the wrong form is an error that tells the right one."""
+    rule = found(goal) if isinstance(goal, str) else goal
+    check_form(rule, "a goal rule", "network")
+    local_goal = rule(network)
+    check_form(local_goal, "what a goal rule gives back", "agents", "triangles", "targets")
+    return local_goal
 
 
 def _check(points: Floats, agents: Ints, triangles: Floats) -> None:

@@ -17,6 +17,7 @@ from tricover.formats.plain_json import parsed
 from tricover.network.core import as_choice
 from tricover.network.roster import agent_indices, as_roster
 from tricover.network.structure import count_descendants, parents_and_slots
+from tricover.own import label_of
 
 if TYPE_CHECKING:
     import networkx
@@ -28,17 +29,13 @@ __all__ = ["from_json", "from_networkx", "to_json", "to_networkx"]
 _FORMAT, _VERSION = "tricover-network", 1
 
 
-def _rule_name(network: "Network") -> str:
-    return network.mentee if isinstance(network.mentee, str) else getattr(network.mentee, "__name__", "own rule")
-
-
 def to_json(network: "Network") -> str:
     """The network as a JSON text."""
     return json.dumps(
         {
             "format": _FORMAT,
             "version": _VERSION,
-            "mentee": _rule_name(network),
+            "mentee": label_of(network.mentee),
             "core_choice": network.core_choice,
             "core": network.core,
             "boundary": network.boundary.tolist(),
@@ -67,7 +64,7 @@ def to_networkx(network: "Network") -> "networkx.DiGraph[int]":
     """A directed graph: nodes with position, layer and role, edges from in-neighbours with their slot in the cell."""
     import networkx as nx
 
-    graph = nx.DiGraph(mentee=_rule_name(network), core_choice=json.dumps(network.core_choice))
+    graph = nx.DiGraph(mentee=label_of(network.mentee), core_choice=json.dumps(network.core_choice))
     rank = {agent: place for place, agent in enumerate(network.boundary.tolist())}
     columns = zip(network.reference.tolist(), network.layer.tolist(), network.roles, strict=True)
     for agent, (place, layer, role) in enumerate(columns):

@@ -12,8 +12,8 @@ __all__ = ["agent_indices", "as_roster", "scaled"]
 
 Floats = NDArray[np.float64]
 
-# The rule ``balanced`` compares sums of products of six coordinates in space. With the largest coordinate near 2¹⁵⁰ they
-# do not overflow, and those of coordinates 75 decades smaller keep all their bits.
+# The rule ``balanced`` compares sums of products of six coordinates in space. With the largest coordinate near 2¹⁵⁰
+# they do not overflow, and those of coordinates 75 decades smaller keep all their bits.
 _TOP = 150
 _SPAN = 1e-75
 
@@ -80,7 +80,7 @@ def _refuse_coincident(points: Floats) -> None:
 
 
 def scaled(points: Floats) -> Floats:
-    """The points times a power of two, the largest coordinate near 2¹⁵⁰: exact, and safe from overflow and underflow."""
+    """The points times a power of two, the largest coordinate near 2¹⁵⁰: exact, without overflow or underflow."""
     largest = max(float(points.max()), -float(points.min()))
     return np.asarray(np.ldexp(points, _TOP - math.frexp(largest)[1]))
 

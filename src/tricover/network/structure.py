@@ -19,6 +19,7 @@ from tricover.network._kernels import Links, Members, Room, Stack
 from tricover.network.core import Choice, choose_core
 from tricover.network.mentees import RULES, MenteeRule
 from tricover.network.roster import scaled
+from tricover.own import check_form, found
 from tricover.threads import in_ranges, work_off
 
 __all__ = ["Structure", "build_structure", "by_layer", "count_descendants", "parents_and_slots", "repair_structure"]
@@ -187,6 +188,7 @@ def _fill(
     structure: Structure, reference: Floats, places: Floats, alive: Alive, mentee: str | MenteeRule, todo: _Cells
 ) -> None:
     """Fill in everybody below the given cells."""
+    own = _own_rule(mentee)
     members, size, n = todo.members, len(todo.members), places.shape[1]
     axes = (0,) * n
     ids, buffers = np.empty((2, size), np.int32), np.empty((2, n, size))
@@ -204,10 +206,10 @@ def _fill(
     def grow(given: Stack) -> list[Stack]:
         waiting = len(given.cells)
         cells, spans = stack = Stack(_with_room(given.cells), _with_room(given.spans))
-        if not callable(mentee):
-            waiting = _kernels.grow(axes, RULES[mentee], places, everybody, stack, waiting, _BUDGET, links)
-        while callable(mentee) and waiting:
-            chosen = _user_choice(mentee, reference, ids, cells[waiting - 1], spans[waiting - 1])
+        if own is None:
+            waiting = _kernels.grow(axes, RULES[str(mentee)], places, everybody, stack, waiting, _BUDGET, links)
+        while own is not None and waiting:
+            chosen = _user_choice(own, reference, ids, cells[waiting - 1], spans[waiting - 1])
             room = Room(places[cells[waiting - 1]], planes, sizes)
             waiting = _kernels.place(axes, everybody, stack, waiting, chosen, room, links)
         return [Stack(cells[part:waiting:2], spans[part:waiting:2]) for part in range(min(waiting, 2))]
@@ -219,6 +221,15 @@ def _fill(
 
 def _with_room(rows: NDArray[Number]) -> NDArray[Number]:
     return np.concatenate([rows, np.empty((_ROOM, rows.shape[1]), rows.dtype)])
+
+
+def _own_rule(mentee: str | MenteeRule) -> MenteeRule | None:
+    """A rule of the user's own, of the right form; None for one of ours."""
+    if isinstance(mentee, str) and mentee in RULES:
+        return None
+    rule: MenteeRule = found(mentee) if isinstance(mentee, str) else mentee
+    check_form(rule, "a mentee rule", "corners", "members")
+    return rule
 
 
 def _user_choice(rule: MenteeRule, reference: Floats, ids: Ints, cell: Ints, span: Indices) -> int:

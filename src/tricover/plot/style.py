@@ -113,6 +113,9 @@ def figure_style() -> Iterator[None]:
 
     with mpl.rc_context(_SETTINGS):
         yield
+        shown_at_once = mpl.is_interactive()
+    # The first figure of a notebook turns this on, perhaps just now; else only that one would be shown.
+    mpl.interactive(shown_at_once)
 
 
 def layer_colours(depth: int) -> NDArray[np.float64]:

@@ -50,7 +50,11 @@ def ground_of(scenario: "Scenario") -> Ground:
     """Team and targets of a scenario; an error names the file or the key."""
     targets = targets_of(scenario)
     reference, projection = formation_of(scenario, targets.projection)
-    return Ground(reference, _start(scenario, reference, projection), targets, projection)
+    start = _start(scenario, reference, projection)
+    if projection is not None:
+        for name, positions in (("positions", reference), ("start", start)):
+            _check_on_earth(projection, positions, f"formation.{name}")
+    return Ground(reference, start, targets, projection)
 
 
 def _start(scenario: "Scenario", reference: Floats, projection: Projection | None) -> Floats:
@@ -138,6 +142,13 @@ def still_from(targets: Targets, steps: int) -> int:
     elif motion is not None:
         last = steps
     return min(last, steps)
+
+
+def _check_on_earth(projection: Projection, positions: Floats, key: str) -> None:
+    try:
+        projection.check(positions)
+    except InputError as error:
+        raise InputError(f"{key}: {error}") from None
 
 
 def _planar(positions: Floats, path: Path) -> Floats:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.errors import InputError
+from tricover.errors import InputError, UnknownNameError
 from tricover.goals import desired_configuration
 from tricover.network import Network
+from tricover.notebook import facts_as_html
+from tricover.own import label_of
 from tricover.simulation.mission import Epoch, Mission, epoch_at
 from tricover.simulation.record import ARRAYS, Record
 from tricover.simulation.scenario import Scenario
@@ -68,10 +69,7 @@ class Run:
         return f"<Run of {self.mission.agents} agents: {self.steps} steps, {settled}{cut}>"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>{escape(name)}</th><td>{escape(str(fact))}</td></tr>" for name, fact in self.summary().items()
-        )
-        return f"<table>{rows}</table>"
+        return facts_as_html(self.summary())
 
     def summary(self) -> dict[str, Any]:
         """The run in a few plain facts."""
@@ -81,15 +79,23 @@ class Run:
             "agents": int((self.network.layer >= 0).sum()),
             "layers": self.network.depth,
             "motion": control.motion,
-            "goal": control.goal if isinstance(control.goal, str) else getattr(control.goal, "__name__", "own rule"),
+            "goal": label_of(control.goal),
             "vehicle": self.mission.vehicle.kind,
             "steps": self.steps,
             "settled_at": self.settled_at,
             "converged": self.converged,
-            "largest_error": self.largest_error,
+            "largest_error": self.largest_error if self._desired_known else None,
             "misses": self.missed,
             "interrupted": self.interrupted,
         }
+
+    @property
+    def _desired_known(self) -> bool:
+        """Whether there is a desired configuration: not where the user's rule is gone and the run was cut short."""
+        try:
+            return self.desired is not None
+        except UnknownNameError:
+            return False
 
     @property
     def steps(self) -> int:

@@ -13,6 +13,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from html import escape
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -23,6 +24,7 @@ from pydantic import AfterValidator, Field, ValidationError
 from tricover.errors import FileFormatError, InputError, shown
 from tricover.formats import Projection, read_whole, write_whole
 from tricover.formats.points import dimensions
+from tricover.own import label_of, name_of
 from tricover.simulation.explain import explain
 from tricover.simulation.resolve import Ground, formation_of, ground_of, targets_of
 from tricover.simulation.section import Floats, Pair, Section, StepNumber, Text
@@ -112,6 +114,21 @@ class Scenario(Section):
         text = re.sub(r"\[\n\s*([-+.e\d\s,]+?),?\s*\]", _on_one_line, tomli_w.dumps(data))
         return text if longest is None else re.sub(r'"(\[ … [\d,]+ rows \])"', r"\1", text)
 
+    def __repr__(self) -> str:
+        goal, kind = label_of(self.control.goal), self.vehicle.kind
+        vehicle = kind if isinstance(kind, str) else kind.kind
+        return (
+            f"<Scenario {self.name!r}: {self.control.motion}, goal {goal}, vehicle {vehicle}, "
+            f"at most {self.steps} steps, seed {self.seed}>"
+        )
+
+    def _repr_html_(self) -> str:
+        try:
+            text = self.to_toml(longest=6)
+        except InputError:  # a function that has no name to write down
+            text = repr(self)
+        return f"<pre>{escape(text)}</pre>"
+
     def to_dict(self, arrays: bool = False) -> dict[str, Any]:
         """Everything in plain values, as in the TOML file; with ``arrays``, arrays stay arrays."""
         plain: dict[str, Any] = _plain(self, lambda array: array if arrays else array.tolist())
@@ -156,7 +173,11 @@ class Scenario(Section):
         start = None if self.formation.start is None else ground.start
         formation = {"positions": ground.reference, "start": start}
         origin = None if plane is None else [plane.longitude, plane.latitude]
-        return type(self)(**{**self.values(), "formation": formation, "targets": targets, "origin": origin})
+        named = {
+            "network": {**self.network.values(), "mentee": _nameable(self.network.mentee)},
+            "control": {**self.control.values(), "goal": _nameable(self.control.goal)},
+        }
+        return type(self)(**{**self.values(), **named, "formation": formation, "targets": targets, "origin": origin})
 
 
 def _in_full(data: dict[str, Any]) -> dict[str, Any]:
@@ -217,12 +238,29 @@ def _plain(value: Any, spell_out: Callable[[NDArray[Any]], Any]) -> Any:
     if isinstance(value, Drift | Function):
         raise InputError("targets that move by a function cannot be written down: give a velocity or paths")
     if hasattr(value, "initial_state"):
-        raise InputError(f"a vehicle of your own ({type(value).__name__}) cannot be written down: use it from Python")
+        name = type(value).__name__
+        raise InputError(f"a vehicle of your own ({name}) cannot be written down: name its class, 'module:{name}'")
     if callable(value):
-        raise InputError(f"a function ({getattr(value, '__name__', value)}) cannot be written down: use it from Python")
+        return _written(value)
     if isinstance(value, np.ndarray):
         return spell_out(value)
     return str(value) if isinstance(value, Path) else value
+
+
+def _written(function: Callable[..., Any]) -> str:
+    """A function of the user's own by its name."""
+    name = name_of(function)
+    if name is None:
+        shown_as = getattr(function, "__name__", type(function).__name__)
+        raise InputError(
+            f"a function ({shown_as}) of a script or notebook cannot be written down: put it into a module of its own"
+        )
+    return name
+
+
+def _nameable(value: Any) -> Any:
+    """A rule by its name, where it is a function that has one."""
+    return (name_of(value) or value) if callable(value) else value
 
 
 def _cut(array: NDArray[Any], longest: int | None) -> Any:

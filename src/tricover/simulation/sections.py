@@ -15,6 +15,7 @@ from pydantic import (
 
 from tricover.errors import InputError, listed, shown
 from tricover.formats.points import LARGEST, own_floats
+from tricover.own import is_name
 from tricover.simulation.section import (
     AgentList,
     Extent,
@@ -68,14 +69,16 @@ def _only_with(section: Section, owner: str, wanted: tuple[str, ...], kind: str 
 
 
 def _by_name_or_function(names: tuple[str, ...]) -> Any:
-    """One of the names, or a function of the user's own, which only Python can hold."""
+    """One of the names, or a function of the user's own, itself or by its name."""
 
     def check(given: Any) -> Any:
-        if callable(given) or given in names:
+        if callable(given) or is_name(given) or given in names:
             return given
-        raise InputError(f"must be {', '.join(map(repr, names))}, or a function in Python, not {shown(given)}")
+        known = ", ".join(map(repr, names))
+        raise InputError(f"must be {known}, 'module:function', or a function in Python, not {shown(given)}")
 
-    return Annotated[Any, PlainValidator(check), WithJsonSchema({"enum": list(names)})]
+    schema = {"anyOf": [{"enum": list(names)}, {"type": "string", "pattern": "^[\\w.]+:[\\w.]+$"}]}
+    return Annotated[Any, PlainValidator(check), WithJsonSchema(schema)]
 
 
 def _core(given: Any) -> int | Floats | None:
@@ -221,11 +224,14 @@ class _Ride(Section):
 
     model_config = ConfigDict(extra="allow")
 
-    kind: _Kind = Field("exact", description="exact, anywhere, double-integrator, unicycle, quadrotor or rotorpy")
+    kind: _Kind = Field(
+        "exact", description="exact, anywhere, double-integrator, unicycle, quadrotor, rotorpy, or module:class"
+    )
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
-        self.made()
+        if not is_name(self.kind):  # a run with a vehicle that is gone can still be looked at
+            self.made()
         return self
 
     def made(self) -> Vehicle:

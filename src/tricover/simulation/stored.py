@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.control import Told
-from tricover.errors import FileFormatError, listed
+from tricover.errors import FileFormatError, UnknownNameError, listed
 from tricover.network import Network
 from tricover.network.core import as_choice
 from tricover.network.structure import count_descendants
@@ -21,6 +21,7 @@ from tricover.simulation.record import ARRAYS
 from tricover.simulation.resolve import Ground, ground_of
 from tricover.simulation.scenario import Scenario
 from tricover.simulation.state import State
+from tricover.vehicles import Gone
 
 __all__ = ["FORMAT", "StoreReader", "check_is_store"]
 
@@ -77,7 +78,11 @@ class StoreReader:
         """The mission, with the networks that the run had."""
         scenario = self.scenario()
         ground = ground_of(scenario)
-        return Mission.with_epochs(scenario, self.epochs(scenario, ground), ground)
+        try:
+            return Mission.with_epochs(scenario, self.epochs(scenario, ground), ground)
+        except UnknownNameError as error:
+            vehicle = Gone(str(scenario.vehicle.kind), str(error))
+            return Mission(scenario, ground, vehicle, self.epochs(scenario, ground))
 
     def epochs(self, scenario: Scenario, ground: Ground) -> tuple[Epoch, ...]:
         """The epochs of the run, with the networks that it had."""

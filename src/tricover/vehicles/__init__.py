@@ -1,6 +1,7 @@
 """Vehicles: the protocol, one file per kind, teams of several kinds, and the check of anyway output controllability."""
 
 from tricover.vehicles.aoc import AOCReport, AOCRow, check_aoc
+from tricover.vehicles.gone import Gone
 from tricover.vehicles.landing import inside
 from tricover.vehicles.mixed import Mixed, lands
 from tricover.vehicles.protocol import LANDINGS, Landing, Vehicle, check_vehicle, middles, step_draws
@@ -11,6 +12,7 @@ __all__ = [
     "LANDINGS",
     "AOCReport",
     "AOCRow",
+    "Gone",
     "Landing",
     "Mixed",
     "Vehicle",

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from tricover.errors import InputError
+from tricover.notebook import as_text, rows_as_html
 from tricover.vehicles.anywhere import Anywhere
 from tricover.vehicles.landing import edge_distances, inside
 from tricover.vehicles.mixed import Mixed
@@ -77,10 +78,11 @@ class AOCReport:
         return lines
 
     def __repr__(self) -> str:
-        rows = self.table()
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
-        return "\n".join([self.title, *lines])
+        return as_text(self.title, self.table())
+
+    def _repr_html_(self) -> str:
+        header, *rows = self.table()
+        return rows_as_html(self.title, header, rows)
 
     def to_json(self) -> str:
         """The report as JSON; ``shortest`` is null where no Δt was found."""

@@ -2,10 +2,12 @@
 
 from dataclasses import asdict, fields
 from importlib import import_module
+from inspect import signature
 from typing import Any, cast
 
 from tricover.errors import InputError, advice, listed
-from tricover.vehicles.protocol import Vehicle
+from tricover.own import found, is_name
+from tricover.vehicles.protocol import Vehicle, check_vehicle
 
 __all__ = ["KINDS", "is_built_in", "settings", "vehicle"]
 
@@ -26,6 +28,8 @@ def vehicle(kind: str, **settings: Any) -> Vehicle:
     >>> vehicle("exact")
     Exact()
     """
+    if is_name(kind):
+        return _own(kind, settings)
     if kind not in KINDS:
         raise InputError(f"unknown vehicle kind {kind!r}; {advice(kind, KINDS)}")
     home, name = KINDS[kind]
@@ -35,6 +39,18 @@ def vehicle(kind: str, **settings: Any) -> Vehicle:
         if key not in known:
             raise InputError(f"vehicle {kind!r} has no setting {key!r}; {advice(key, known)}")
     return cast(Vehicle, maker(**settings))
+
+
+def _own(kind: str, settings: dict[str, Any]) -> Vehicle:
+    """A vehicle of the user's own class, or of a function that makes one."""
+    maker = found(kind)
+    try:
+        signature(maker).bind(**settings)
+    except TypeError as error:
+        raise InputError(f"vehicle {kind!r} cannot be made with {listed(settings) or 'no settings'}: {error}") from None
+    made = maker(**settings)
+    check_vehicle(made)
+    return cast(Vehicle, made)
 
 
 def is_built_in(vehicle: Vehicle) -> bool:
