@@ -100,6 +100,16 @@ def test_a_map_is_thinned():
     assert "map.npy: " in said
 
 
+def test_launch_pads_are_not_written_over(complaint, tmp_path):
+    given = tc.Scenario(
+        reference={"file": "team.geojson", "start": "team.geojson"}, targets="metres.csv", origin=[7, 51]
+    )
+    tc.Targets(np.ones((12, 2)), projection=PLANE).to_file(tmp_path / "pads.geojson")
+    given.replace(formation={"start": str(tmp_path / "pads.geojson")}).save(tmp_path / "mine.toml")
+    said = complaint("export", tmp_path / "mine.toml", "-o", tmp_path / "pads.geojson")
+    assert "read here: choose another place to write to" in said
+
+
 def test_a_run_says_where_it_is(tmp_path):
     given = tc.Scenario(reference="team.geojson", targets="metres.csv", origin=[7.2, 51.4], steps=300)
     given.save(tmp_path / "mine.toml")

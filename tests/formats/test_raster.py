@@ -212,6 +212,14 @@ def test_geotiffs_without_a_place(tmp_path):
     assert read_points(path, extent=EXTENT).positions[0].tolist() == [130, 17.5]
 
 
+def test_a_geotiff_larger_than_memory_is_refused_by_its_size(tmp_path, monkeypatch):
+    there = {"transform": Affine(10, 0, 100, 0, -10, 50), "compress": "deflate"}
+    path = tiff(tmp_path, np.ones((300, 300), "uint8"), **there)
+    monkeypatch.setenv("TRICOVER_MEMORY", "0.001")
+    with pytest.raises(InputError, match=r"the cells of .*map\.tif need about"):
+        read_points(path)
+
+
 def test_broken_geotiffs(tmp_path):
     path = tmp_path / "map.tif"
     path.write_bytes(b"no map at all")

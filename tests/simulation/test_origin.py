@@ -112,3 +112,10 @@ def test_polygons_and_maps_in_a_scenario(tmp_path):
         tc.Scenario(reference=TEAM, targets={"positions": SPOTS, "points": 3, "extent": [0, 0, 1, 1]})
     with pytest.raises(tc.TricoverError, match="points and density both say"):
         given.replace(targets={"density": 3})
+
+
+def test_moving_targets_are_around_the_origin_too(tmp_path):
+    np.save(tmp_path / "tracks.npy", np.stack([SPOTS, SPOTS + 1]))
+    targets = tc.Targets.from_file(tmp_path / "tracks.npy", origin=ORIGIN)
+    assert targets.projection == PLANE
+    assert not targets.still

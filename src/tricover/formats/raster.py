@@ -110,8 +110,10 @@ def _blocks(cells: Floats, points: int | None) -> tuple[Floats, Floats]:
     if points is None or points >= filled:
         rows, columns = np.nonzero(cells)
         return cells[rows, columns], np.asarray(np.stack([columns, rows], axis=1) + 0.5)
-    # Many blocks may be empty. So look, by halving, for the smallest ones of which not too many have a weight.
-    few, many = 1.0, float(cells.size)
+    # Many blocks may be empty. If so look, by halving, for the smallest ones of which not too many have a weight.
+    few, many = float(points), float(cells.size)
+    if _count(cells, few) == np.prod([len(edges) for edges in _edges(cells.shape, few)]):
+        many = few
     while many > 1.01 * few + 1:
         middle = np.sqrt(few * many)
         few, many = (middle, many) if _count(cells, middle) <= points else (few, middle)
