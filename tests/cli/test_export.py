@@ -37,8 +37,9 @@ def folder(tmp_path_factory):
 
 
 def test_a_stored_run_by_the_ending(folder, tmp_path):
-    for name in ("run.csv", "run.graphml", "run.mcap"):
-        result = tricover("export", folder / "run.zarr", "-o", tmp_path / name)
+    for name in ("run.csv", "run.graphml", "run.mcap", "run.kml"):
+        more = ("--origin", "-7.21,51.48") if name == "run.kml" else ()
+        result = tricover("export", folder / "run.zarr", "-o", tmp_path / name, *more)
         assert result.exit_code == 0
         assert f"Wrote {tmp_path / name}" in result.stderr
         assert result.stdout == ""
@@ -63,6 +64,14 @@ def test_plans_and_json(folder, tmp_path):
     mission = json.loads((plans / "agent-00.plan").read_text())["mission"]
     assert mission["hoverSpeed"] == 8
     assert mission["items"][0]["Altitude"] >= 40
+    assert (facts["flight"]["altitude"], facts["flight"]["spacing"], facts["flight"]["speed"]) == (40, 10, 8)
+
+
+def test_the_note_says_which_altitude_and_speed(folder, tmp_path):
+    options = ("--kind", "qgroundcontrol", "--origin", "7.21,51.48", "--speed", "3")
+    said = tricover("export", folder / "run.zarr", "-o", tmp_path / "plans", *options).stderr
+    flight = "altitude 30 m (default), 5 m more for each layer (default), speed 3 m/s (given)"
+    assert f"Wrote {tmp_path / 'plans'} with 16 plans: {flight}" in said
 
 
 def test_what_is_there_of_an_interrupted_run_is_exported_with_a_note(folder, tmp_path):

@@ -10,7 +10,7 @@ from tests.export.runs import ORIGIN, scenario
 from tricover.errors import FileFormatError, InputError
 from tricover.export import KINDS, export_run, kind_of
 
-EACH = {"csv": "run.csv", "geojson": "run.geojson", "graphml": "run.graphml", "mcap": "run.mcap"}
+EACH = {"csv": "run.csv", "geojson": "run.geojson", "kml": "run.kml", "graphml": "run.graphml", "mcap": "run.mcap"}
 
 
 @pytest.fixture(scope="module")
@@ -30,12 +30,12 @@ def test_the_ending_says_the_kind():
     ("path", "kind", "message"),
     [
         ("run.geojsn", None, "run.geojsn: unknown ending '.geojsn'; did you mean '.geojson'?"),
-        ("run.xlsx", None, "run.xlsx: unknown ending '.xlsx'; known: .csv, .geojson, .graphml and .mcap"),
-        ("plans", None, "plans: the name does not say what to write: give the kind, csv, geojson, graphml,"),
+        ("run.xlsx", None, "run.xlsx: unknown ending '.xlsx'; known: .csv, .geojson, .kml, .graphml and .mcap"),
+        ("plans", None, "plans: the name does not say what to write: give the kind, csv, geojson, kml, graphml,"),
         ("one.plan", None, "one.plan: the name does not say what to write"),
         ("one.plan", "qgroundcontrol", "one.plan: a plan for each agent needs a folder: name one without an ending"),
         ("run.csv", "qgroundcontroll", "unknown kind 'qgroundcontroll'; did you mean 'qgroundcontrol'?"),
-        ("run.csv", "pdf", "unknown kind 'pdf'; known: csv, geojson, graphml, mcap and qgroundcontrol"),
+        ("run.csv", "pdf", "unknown kind 'pdf'; known: csv, geojson, kml, graphml, mcap and qgroundcontrol"),
     ],
 )
 def test_what_is_no_kind_is_named(path, kind, message):

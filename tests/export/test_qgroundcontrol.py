@@ -7,7 +7,7 @@ import pytest
 
 import tricover as tc
 from tests.export.runs import ORIGIN, assert_on_earth, eventful, interrupted, scenario
-from tricover.export import export_run
+from tricover.export import export_run, flight_of
 
 WAYPOINT, TAKEOFF, CHANGE_SPEED = 16, 22, 178
 PLACED = {"AMSLAltAboveTerrain", "Altitude", "AltitudeMode"}
@@ -130,6 +130,46 @@ def test_defaults(tmp_path):
     assert found[0]["mission"]["hoverSpeed"] == 5
     names = sorted(path.name for path in (tmp_path / "plans").iterdir())
     assert names[0] == "agent-00.plan"
+
+
+@pytest.mark.parametrize(
+    ("vehicle", "options", "altitude", "speed"),
+    [
+        ({"kind": "quadrotor", "altitude": 55.0, "max_speed": 3.0}, {}, 55, 3),
+        ({"kind": "quadrotor", "altitude": 55.0, "max_speed": 3.0}, {"altitude": 20, "speed": 1.5}, 20, 1.5),
+        ({"kind": "quadrotor"}, {}, 1, 2),
+        ({"kind": "unicycle", "max_speed": 0.5}, {"altitude": 12}, 12, 0.5),
+        ({"kind": "double-integrator", "max_speed": 7.0}, {}, 30, 7),
+        (
+            {
+                "kind": "quadrotor",
+                "altitude": 40.0,
+                "max_speed": 6.0,
+                "others": [{"agents": [0], "kind": "quadrotor", "altitude": 45.0, "max_speed": 4.0}],
+            },
+            {},
+            45,
+            4,
+        ),
+    ],
+)
+def test_altitude_and_speed_are_those_of_the_vehicle_unless_given(tmp_path, vehicle, options, altitude, speed):
+    run = tc.simulate(scenario(steps=1, vehicle={"duration": 2.0, **vehicle}))
+    export_run(run, tmp_path / "plans", "qgroundcontrol", origin=ORIGIN, **options)
+    for agent, plan in plans(tmp_path / "plans").items():
+        height = altitude + 5 * int(run.network.layer[agent])
+        assert {params[6] for params in waypoints(plan)} == {height}
+        assert plan["mission"]["items"][0]["Altitude"] == height
+        assert plan["mission"]["hoverSpeed"] == plan["mission"]["cruiseSpeed"] == speed
+        assert plan["mission"]["items"][1]["params"][1] == speed
+
+
+def test_it_is_said_where_the_numbers_come_from():
+    flight = flight_of(tc.vehicle("quadrotor", altitude=40.0), spacing=7)
+    assert flight.sources == {"altitude": "quadrotor", "spacing": "given", "speed": "quadrotor"}
+    assert str(flight) == "altitude 40 m (quadrotor), 7 m more for each layer (given), speed 2 m/s (quadrotor)"
+    exact = flight_of(tc.vehicle("exact"))
+    assert str(exact) == "altitude 30 m (default), 5 m more for each layer (default), speed 5 m/s (default)"
 
 
 @pytest.mark.parametrize("name", ["altitude", "spacing", "speed"])

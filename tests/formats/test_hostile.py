@@ -179,7 +179,7 @@ def test_a_density_that_has_no_room_is_refused_before_any_point_is_made(tmp_path
     message = refused(tmp_path / "a.geojson", text, density=density, seed=seed)
     assert tracemalloc.get_traced_memory()[1] < 10e6
     tracemalloc.stop()
-    assert "points per m² in a box of 6.96e+03 m by 1.11e+04 m need about" in message
+    assert "points per m² in polygons of 7.73e+07 m² need about" in message
     assert "set TRICOVER_MEMORY to more GiB" in message
 
 

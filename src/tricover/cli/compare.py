@@ -9,6 +9,7 @@ import typer
 
 from tricover.cli.console import AsJson, Quiet, load_kernels, new_table, note, show
 from tricover.cli.places import Output
+from tricover.cli.reading import Density, Extent, Origin, PointCount, place_of, read_beside, read_targets
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +24,10 @@ __all__ = ["compare"]
 
 def compare(
     targets: Annotated[
-        Path, typer.Argument(help="Targets: CSV, JSON, GeoJSON or NPY, one per row.", show_default=False)
+        Path,
+        typer.Argument(
+            help="Targets: CSV, JSON, GeoJSON (polygons too), NPY; a map in NPY or GeoTIFF.", show_default=False
+        ),
     ],
     team: Annotated[
         Path | None, typer.Option(help="Reference positions of the team; else it stands at random among the targets.")
@@ -32,6 +36,10 @@ def compare(
     seed: Annotated[int, typer.Option(help="Of a random team.", min=0)] = 0,
     fit: Annotated[bool, typer.Option("--fit", help="Fit the anchors of all methods to the targets.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Write a figure: .png, .svg or .pdf."), Output()] = None,
+    points: PointCount = None,
+    density: Density = None,
+    extent: Extent = None,
+    origin: Origin = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -43,6 +51,8 @@ def compare(
 
       tricover compare towns.geojson --agents 200
 
+      tricover compare field.geojson --points 2000 --agents 20
+
       tricover compare targets.csv --team team.csv --plot methods.pdf
     """
     if plot is not None:
@@ -51,19 +61,23 @@ def compare(
         check_ending(plot)
     load_kernels(quiet)
     from tricover.coverage import compare_methods
-    from tricover.formats import read_points
-    from tricover.targets import Targets
 
-    field = Targets.from_file(targets)
-    reference = _random_team(field, agents, seed) if team is None else read_points(team).positions
+    field = read_targets(targets, points, density, extent, origin)
+    if team is None:
+        reference = _random_team(field, agents, seed)
+    else:
+        reference = read_beside(team, field.projection, origin).positions
     result = compare_methods(reference, field, "fit" if fit else None)
     if plot is not None:
         _draw(result, plot)
     if as_json:
         rows = [asdict(method) for method in result.methods]
-        typer.echo(json.dumps({"agents": result.agents, "targets": len(field), "methods": rows}))
+        facts = {"agents": result.agents, "targets": len(field), "origin": place_of(field.projection)}
+        typer.echo(json.dumps({**facts, "methods": rows}))
     elif not quiet:
         show(_table(result))
+    if not (quiet or as_json):
+        note(f"{targets}: {len(field)} targets")
     if plot is not None and not quiet:
         note(f"Wrote {plot}")
 

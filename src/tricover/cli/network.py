@@ -9,12 +9,14 @@ import typer
 
 from tricover.cli.console import AsJson, Quiet, load_kernels, new_table, note, show
 from tricover.cli.places import Output
+from tricover.cli.reading import Density, Origin, PointCount, origin_of, place_of, shown_origin
 from tricover.errors import InputError, listed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from rich.table import Table
 
+    from tricover.formats import Projection
     from tricover.network import Network
 
 __all__ = ["network"]
@@ -43,6 +45,9 @@ def network(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the network as a JSON file."), Output()
     ] = None,
+    points: PointCount = None,
+    density: Density = None,
+    origin: Origin = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -58,6 +63,8 @@ def network(
 
       tricover network team.csv --core 50,50 --figure layers --plot layers.svg
 
+      tricover network field.geojson --points 40
+
       tricover network team.csv --json | jq .core
     """
     choice = _parse_core(core)
@@ -69,15 +76,18 @@ def network(
     from tricover.formats import read_points, write_whole
     from tricover.network import build_network
 
-    result = build_network(read_points(file).positions, mentee, choice)
+    team = read_points(file, points=points, density=density, origin=origin_of(origin))
+    result = build_network(team.positions, mentee, choice)
     if output is not None:
         write_whole(output, result.to_json() + "\n")
     if plot is not None:
         _draw(result, figure, plot)
     if as_json:
-        typer.echo(_document(result))
+        typer.echo(_document(result, team.projection))
     elif not quiet:
-        show(_table(result), _summary(result))
+        show(_table(result), _summary(result), *shown_origin(team.projection))
+    if not (quiet or as_json):
+        note(f"{file}: {len(team)} agents")
     for written in filter(None, (output, plot)):
         if not quiet:
             note(f"Wrote {written}")
@@ -108,10 +118,15 @@ def _draw(result: "Network", figure: str, path: Path) -> None:
     save_figure(draw[figure](result), path)
 
 
-def _document(result: "Network") -> str:
+def _document(result: "Network", plane: "Projection | None") -> str:
     """The network's own JSON, which Network.from_json reads, and with it what scripts ask for first."""
-    layers = [agents.tolist() for agents in result.layers]
-    return json.dumps({**json.loads(result.to_json()), "depth": result.depth, "layers": layers})
+    facts = {
+        "agents": len(result),
+        "depth": result.depth,
+        "layers": [agents.tolist() for agents in result.layers],
+        "origin": place_of(plane),
+    }
+    return json.dumps({**json.loads(result.to_json()), **facts})
 
 
 def _table(result: "Network") -> "Table":

@@ -99,7 +99,8 @@ def _with_files(inputs: Iterable[Path]) -> Iterator[Path]:
                 scenario = Scenario.load(path)
             except TricoverError:
                 continue  # the command says what is wrong with it
-            yield from (Path(part.file) for part in (scenario.formation, scenario.targets) if part.file is not None)
+            named = (scenario.formation.file, scenario.formation.start, scenario.targets.file)
+            yield from (file for file in named if isinstance(file, Path))
 
 
 def _same(one: Path, other: Path | int) -> bool:

@@ -9,6 +9,7 @@ import typer
 
 from tricover.cli.console import AsJson, Quiet, load_kernels, new_table, note, show
 from tricover.cli.places import Output
+from tricover.cli.reading import place_of
 from tricover.cli.subject import step_bar
 from tricover.errors import InputError, plain
 from tricover.units import length
@@ -44,7 +45,8 @@ def run(
 
     with step_bar(wanted=not quiet and not as_json) as progress:
         result = simulate(Scenario.load(scenario), output, resume, overwrite, progress=progress)
-    facts = {**result.summary(), "store": None if output is None else str(output)}
+    kept = {"origin": place_of(result.mission.projection), "store": None if output is None else str(output)}
+    facts = {**result.summary(), **kept}
     if as_json:
         typer.echo(json.dumps(facts, indent=2))
     elif not quiet:
@@ -70,6 +72,8 @@ def _show(facts: dict[str, Any]) -> None:
         "missed reach sets": str(facts["misses"]),
         "kept in": plain(facts["store"] or "") or "nothing (-o FOLDER keeps the run)",
     }
+    if facts["origin"] is not None:
+        rows["point (0, 0)"] = "lon {:.9f}, lat {:.9f}".format(*facts["origin"])
     table = new_table(facts["name"], run="left", result="left")
     for name, value in rows.items():
         table.add_row(name, value)

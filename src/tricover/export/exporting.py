@@ -1,7 +1,7 @@
 """``export_run``: one verb for all formats. Each format has a file of its own, and writes while it reads the run."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,9 @@ from tricover.errors import FileFormatError, InputError, advice, listed
 from tricover.export.delimited import write_csv
 from tricover.export.geojson import write_geojson
 from tricover.export.graphml import write_graphml
+from tricover.export.kml import write_kml
 from tricover.export.mcap import write_mcap
-from tricover.export.qgroundcontrol import Flight, write_plans
+from tricover.export.qgroundcontrol import flight_of, write_plans
 from tricover.formats import Projection, draft_of
 from tricover.simulation import Run
 
@@ -32,6 +33,7 @@ class Kind:
 KINDS = {
     "csv": Kind(write_csv, ".csv"),
     "geojson": Kind(write_geojson, ".geojson", on_earth=True),
+    "kml": Kind(write_kml, ".kml", on_earth=True),
     "graphml": Kind(write_graphml, ".graphml"),
     "mcap": Kind(write_mcap, ".mcap"),
     "qgroundcontrol": Kind(write_plans, None, on_earth=True),
@@ -43,7 +45,7 @@ def export_run(
     path: str | os.PathLike[str],
     kind: str | None = None,
     *,
-    origin: tuple[float, float] | None = None,
+    origin: Sequence[float] | None = None,
     altitude: float | None = None,
     spacing: float | None = None,
     speed: float | None = None,
@@ -56,10 +58,11 @@ def export_run(
         path: a file is replaced, a folder must be new or empty; either is there whole or not at all.
         kind: one of ``KINDS``; None: by the path's ending.
         origin: longitude and latitude, in degrees, of the point (0, 0), for a run that does not know where on earth it
-            is. "geojson" and "qgroundcontrol" cannot do without; the others hold degrees beside metres with it.
-        altitude: of layer 0 above the place of take-off, in metres, for "qgroundcontrol"; 30 if left out.
+            is. "geojson", "kml" and "qgroundcontrol" cannot do without; the others hold degrees beside metres with it.
+        altitude: of layer 0 above the place of take-off, in metres, for "qgroundcontrol"; if left out the altitude of
+            the run's vehicle, or 30 where it has none.
         spacing: metres between a layer and the next, for "qgroundcontrol"; 5 if left out.
-        speed: metres per second, for "qgroundcontrol"; 5 if left out.
+        speed: metres per second, for "qgroundcontrol"; if left out the vehicle's ``max_speed``, or 5.
         progress: called with how much is done, and of how much.
 
     >>> import tricover as tc
@@ -77,7 +80,7 @@ def export_run(
     flight = {"altitude": altitude, "spacing": spacing, "speed": speed}
     given = {key: value for key, value in flight.items() if value is not None}
     if name == "qgroundcontrol":
-        options["flight"] = Flight(**given)
+        options["flight"] = flight_of(run.mission.vehicle, **given)
     elif given:
         raise InputError(f"{name} has no {listed(given)}: leave it out; it belongs to the kind 'qgroundcontrol'")
     _check_folder(Path(path), how)
@@ -103,7 +106,7 @@ def kind_of(path: str | os.PathLike[str], kind: str | None = None) -> str:
     raise FileFormatError(f"{path}: unknown ending {ending!r}; {advice(ending, endings)}")
 
 
-def plane_of(own: Projection | None, kind: str, origin: tuple[float, float] | None) -> Projection | None:
+def plane_of(own: Projection | None, kind: str, origin: Sequence[float] | None) -> Projection | None:
     """The plane on earth of a run's metres, its own or by ``origin``; an error where the kind needs one."""
     if own is not None and origin is not None:
         raise InputError(
@@ -114,12 +117,7 @@ def plane_of(own: Projection | None, kind: str, origin: tuple[float, float] | No
             f"{kind} holds longitude and latitude, and this run only metres: give as origin (--origin LON,LAT) "
             "the longitude and latitude of its point (0, 0)"
         )
-    if origin is not None:
-        try:
-            Projection.around([origin])
-        except InputError as error:
-            raise InputError(f"origin {listed(origin)}: {str(error).removeprefix('point 0 ')}") from None
-    return own if origin is None else Projection(*map(float, origin))
+    return own if origin is None else Projection.at(origin)
 
 
 def _check_folder(path: Path, how: Kind) -> None:

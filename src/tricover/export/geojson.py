@@ -22,7 +22,7 @@ from tricover.export.journeys import agents_of, journeys
 from tricover.formats import Projection
 from tricover.simulation import Run
 
-__all__ = ["write_geojson"]
+__all__ = ["who", "write_geojson"]
 
 Feature = dict[str, Any]
 
@@ -43,7 +43,7 @@ def _features(run: Run, plane: Projection, tell: Callable[[int, int], None]) -> 
     for journey in journeys(run):
         vertices = journey.positions if len(journey.positions) > 1 else np.repeat(journey.positions, 2, axis=0)
         more = {"steps": journey.steps.tolist(), "last_step": journey.last}
-        yield _feature("path", _degrees(vertices, plane), **_who(run, journey.agent), **more)
+        yield _feature("path", _degrees(vertices, plane), **who(run, journey.agent), **more)
         tell(journey.agent + 1, agents)
     yield from _places(run, plane)
     yield from _links(run, plane)
@@ -54,10 +54,10 @@ def _places(run: Run, plane: Projection) -> Iterator[Feature]:
     ends, present = (run.read(name, run.steps, run.steps + 1)[0] for name in ("positions", "present"))
     for agent, place in enumerate(plane.to_degrees(ends).tolist()):
         more = {"present": bool(present[agent]), "step": run.steps}
-        yield _feature("position", place, **_who(run, agent), **more)
+        yield _feature("position", place, **who(run, agent), **more)
     desired = plane.to_degrees(run.desired).tolist()
     for agent in np.flatnonzero(run.network.layer >= 0).tolist():
-        yield _feature("desired", desired[agent], **_who(run, agent))
+        yield _feature("desired", desired[agent], **who(run, agent))
 
 
 def _links(run: Run, plane: Projection) -> Iterator[Feature]:
@@ -76,7 +76,7 @@ def _targets(run: Run, plane: Projection) -> Iterator[Feature]:
         yield _feature("target", place, weight=weight, **name)
 
 
-def _who(run: Run, agent: int) -> Feature:
+def who(run: Run, agent: int) -> Feature:
     """An agent in the last network; one that was still to come when the run was interrupted has no place in it."""
     network = run.network
     if agent >= len(network):

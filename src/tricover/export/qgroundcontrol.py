@@ -5,14 +5,18 @@ it stood still for k steps more the waypoint holds it k·Δt seconds. Altitudes 
 
     altitude + spacing · layer,
 
-so that agents of different layers are never at the same height, whoever flies early or late: plans know nothing of each
-other. Agents of one layer are kept apart by nothing but their paths. The mission ends over the last place, without a
-landing. Home altitudes above sea level are not known and given as 0.
+which keeps agents of different layers apart in height while all of them are at their waypoints' heights, and only then:
+whoever climbs after take-off, or to a new layer, passes the heights of others. Plans know nothing of each other, so
+nothing keeps a climbing agent, or two of one layer, from meeting but their paths. The mission ends over the last place,
+without a landing. Home altitudes above sea level are not known and given as 0.
+
+Altitude and speed are those of the run's vehicle, where it has an ``altitude`` and a ``max_speed``: in a mixed team the
+highest altitude and the lowest speed.
 """
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +26,10 @@ from tricover.errors import InputError
 from tricover.export.journeys import Journey, agents_of, journeys, seconds
 from tricover.formats import Projection
 from tricover.simulation import Run
+from tricover.vehicles import Mixed, Vehicle
+from tricover.vehicles.limits import finite_number
 
-__all__ = ["Flight", "write_plans"]
+__all__ = ["Flight", "flight_of", "write_plans"]
 
 PX4, QUADROTOR = 12, 2  # MAV_AUTOPILOT_PX4, MAV_TYPE_QUADROTOR
 MISSION_FRAME, ABOVE_HOME = 2, 3  # MAV_FRAME_MISSION, MAV_FRAME_GLOBAL_RELATIVE_ALT
@@ -33,16 +39,54 @@ RELATIVE = 1  # altitude mode of QGroundControl
 
 @dataclass(frozen=True)
 class Flight:
-    """Altitude of layer 0 and spacing of layers in metres, speed in metres per second."""
+    """Altitude of layer 0 and spacing of layers in metres, speed in metres per second.
+
+    ``sources`` says of each of them where it comes from: "given", "default" or the vehicle.
+    """
 
     altitude: float = 30.0
     spacing: float = 5.0
     speed: float = 5.0
+    sources: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name, value in vars(self).items():
+        for name in ("altitude", "spacing", "speed"):
+            value = getattr(self, name)
             if not 0 < value < np.inf:
                 raise InputError(f"{name} must be a positive number, not {value}")
+
+    def __str__(self) -> str:
+        said = {name: f" ({source})" for name, source in self.sources.items()}
+        return (
+            f"altitude {self.altitude:g} m{said.get('altitude', '')}, "
+            f"{self.spacing:g} m more for each layer{said.get('spacing', '')}, "
+            f"speed {self.speed:g} m/s{said.get('speed', '')}"
+        )
+
+
+def flight_of(
+    vehicle: Vehicle, altitude: float | None = None, spacing: float | None = None, speed: float | None = None
+) -> Flight:
+    """What is given, else what the vehicle says, else the defaults.
+
+    >>> import tricover as tc
+    >>> print(flight_of(tc.vehicle("quadrotor", altitude=40.0, max_speed=6.0), speed=4.0))
+    altitude 40 m (quadrotor), 5 m more for each layer (default), speed 4 m/s (given)
+    """
+    rides = vehicle.vehicles if isinstance(vehicle, Mixed) else (vehicle,)
+    heights, speeds = (
+        [getattr(ride, name) for ride in rides if finite_number(getattr(ride, name, None))]
+        for name in ("altitude", "max_speed")
+    )
+    own = {"altitude": max(heights, default=None), "speed": min(speeds, default=None)}
+    given = {"altitude": altitude, "spacing": spacing, "speed": speed}
+    values, sources = {}, {}
+    for name, value in given.items():
+        found, source = (value, "given") if value is not None else (own.get(name), vehicle.kind)
+        sources[name] = "default" if found is None else source
+        if found is not None:
+            values[name] = float(found)
+    return Flight(**values, sources=sources)
 
 
 def write_plans(

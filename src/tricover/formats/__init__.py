@@ -1,8 +1,9 @@
-"""Point files in and out: CSV, NPY, JSON, GeoJSON; longitude and latitude to local metres and back."""
+"""Point files in and out: CSV, NPY, JSON, GeoJSON; maps in: NPY, GeoTIFF; longitude and latitude to metres and back."""
 
 from tricover.formats.files import read_points, write_points
 from tricover.formats.points import Points
 from tricover.formats.projection import Projection
+from tricover.formats.raster import read_raster
 from tricover.formats.writing import draft_of, make_folder, read_whole, sync_file, sync_folder, write_whole
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "draft_of",
     "make_folder",
     "read_points",
+    "read_raster",
     "read_whole",
     "sync_file",
     "sync_folder",

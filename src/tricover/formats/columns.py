@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.errors import FileFormatError, InputError, listed, shown
+from tricover.errors import FileFormatError, listed, shown
 from tricover.formats.points import Points
 from tricover.formats.projection import Projection
 
@@ -76,7 +76,10 @@ def from_columns(
     place: Callable[[str, int], str],
     projection: Projection | None = None,
 ) -> Points:
-    """Points from columns by role; ``place(role, row)`` says where a value stands, for messages."""
+    """Points from columns by role; ``place(role, row)`` says where a value stands, for messages.
+
+    Longitude and latitude are projected to ``projection``, or to a plane of their own; metres have none.
+    """
     values = {
         role: _numbers(column, partial(place, role), *((0.0, "a weight") if role == "weight" else (LOWEST, "a number")))
         for role, column in columns.items()
@@ -87,8 +90,8 @@ def from_columns(
         degrees = np.stack([values["longitude"], values["latitude"]], axis=-1)
         projection = projection or Projection.around(degrees)
         axes = [*projection.to_metres(degrees).T, *axes]
-    elif projection is not None:
-        raise InputError("positions in metres cannot be projected: they are no longitude and latitude")
+    else:
+        projection = None
     ids = [str(name) for name in columns["id"]] if "id" in columns else None
     return Points(np.stack(axes, axis=-1), values.get("weight"), ids, projection)
 

@@ -1,7 +1,7 @@
-"""Point files by their ending: ``.csv``, ``.txt`` and ``.tsv``, ``.npy``, ``.json`` and ``.geojson``."""
+"""Files by their ending: points in ``.csv``, ``.txt``, ``.tsv``, ``.npy``, ``.json``, ``.geojson``; maps in TIFF."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +9,12 @@ import numpy as np
 from tricover.errors import FileFormatError, InputError, listed
 from tricover.formats.binary import from_npy, to_npy
 from tricover.formats.delimited import from_csv, to_csv
+from tricover.formats.filling import Filling
 from tricover.formats.geojson import from_geojson, is_geojson, to_geojson
 from tricover.formats.plain_json import document_of, from_json, to_json
 from tricover.formats.points import Points
 from tricover.formats.projection import Projection
+from tricover.formats.raster import RASTERS, read_raster
 from tricover.formats.writing import read_whole, write_whole
 
 __all__ = ["read_points", "write_points"]
@@ -31,35 +33,76 @@ def read_points(
     path: str | os.PathLike[str],
     *,
     projection: Projection | None = None,
+    origin: Sequence[float] | None = None,
+    points: int | None = None,
     density: float | None = None,
     seed: int | None = None,
+    extent: Sequence[float] | None = None,
 ) -> Points:
-    """Read a point file.
+    """Read a point file, polygons or a map.
 
     Longitude and latitude are projected to a plane of their own, or to ``projection``: give one file's plane to the
-    next, so that both share their metres. Polygons are filled with ``density`` points per square metre, on a square
-    grid, or jittered within it by a ``seed``.
+    next, so that both share their metres. ``origin`` is the longitude and latitude of the point (0, 0): degrees are
+    projected around it, and a file in metres is taken to be in its plane.
+
+    Polygons are filled with exactly so many ``points`` in all, by their areas, or with ``density`` points per square
+    metre; evenly, or jittered by a ``seed``. A map is read by ``read_raster``: a GeoTIFF, or with its ``extent``
+    (x0, y0, x1, y1) in metres a 2-D NPY; it becomes at most so many ``points``, with weights.
     """
-    if density is not None and not 0 < density < np.inf:
-        raise InputError(f"density must be a positive number of points per square metre, not {density}")
+    plane = _plane(projection, origin)
+    filling = Filling(points, density, seed)
     suffix = Path(path).suffix.lower()
-    if suffix not in _ENDINGS and not os.path.isdir(path):  # of a folder, what is read says that it is one
-        raise FileFormatError(f"{path}: unknown ending {suffix!r}; expected {listed(_ENDINGS, 9)}")
-    data = read_whole(path)
+    known = (*_ENDINGS, *RASTERS)
+    if suffix not in known and not os.path.isdir(path):  # of a folder, what is read says that it is one
+        raise FileFormatError(f"{path}: unknown ending {suffix!r}; expected {listed(known, 9)}")
+    is_map = suffix in RASTERS or extent is not None
+    if is_map and (density is not None or seed is not None):
+        raise InputError("a map is not filled, but thinned: give points instead of density and seed")
     try:
-        if suffix in _DELIMITED:
-            return from_csv(data, path, projection)
-        if suffix == ".npy":
-            return from_npy(data, path, projection)
-        document = document_of(data, path)
-        if suffix == ".json" and not is_geojson(document):
-            return from_json(document, path)
-        rng = None if seed is None else np.random.default_rng(seed)
-        return from_geojson(document, path, projection, density, rng)
+        found = read_raster(path, extent=extent, points=points) if is_map else _found(path, suffix, plane, filling)
+        return _in_plane(found, plane, metres_too=origin is not None)
     except FileFormatError:
         raise
     except InputError as error:
         raise FileFormatError(f"{path}: {error}") from error
+
+
+def _plane(projection: Projection | None, origin: Sequence[float] | None) -> Projection | None:
+    if origin is None:
+        return projection
+    if projection is not None:
+        raise InputError("projection and origin both say where the metres are: give one of the two")
+    return Projection.at(origin)
+
+
+def _found(path: str | os.PathLike[str], suffix: str, plane: Projection | None, filling: Filling) -> Points:
+    """What is in a point file, in the plane if it is in degrees, and in its own else."""
+    data = read_whole(path)
+    document = None if suffix in (*_DELIMITED, ".npy") else document_of(data, path)
+    if document is not None and (suffix == ".geojson" or is_geojson(document)):
+        return from_geojson(document, path, plane, filling)
+    if filling.points is not None:
+        more = ", and a map with its extent" if suffix == ".npy" else ""
+        raise FileFormatError(f"{path} holds points already: --points (points) goes with polygons in GeoJSON{more}")
+    if suffix in _DELIMITED:
+        return from_csv(data, path, plane)
+    return from_npy(data, path, plane) if suffix == ".npy" else from_json(document, path)
+
+
+def _in_plane(found: Points, plane: Projection | None, metres_too: bool) -> Points:
+    """The points in the plane that is asked for."""
+    if plane is None or found.projection == plane:
+        return found
+    if found.projection is None:
+        if not metres_too:
+            raise InputError(
+                "these positions are in metres, and those that they belong to in longitude and latitude: "
+                "give the origin, the longitude and latitude of the point (0, 0)"
+            )
+        return Points(found.positions, found.weights, found.ids, plane)
+    degrees = found.degrees
+    metres = np.hstack([plane.to_metres(degrees[:, :2]), degrees[:, 2:]])
+    return Points(metres, found.weights, found.ids, plane)
 
 
 def write_points(path: str | os.PathLike[str], points: Points) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.errors import FileFormatError, InputError, shown
-from tricover.formats.filling import filled
+from tricover.formats.filling import Filling, area_of, filled
 from tricover.formats.points import Points
 from tricover.formats.projection import Projection
 
@@ -128,17 +128,16 @@ def from_geojson(
     document: Mapping[str, Any],
     path: object,
     projection: Projection | None = None,
-    density: float | None = None,
-    rng: np.random.Generator | None = None,
+    filling: Filling | None = None,
 ) -> Points:
-    """Points of a GeoJSON document; ``density`` (per square metre) fills its polygons, ``rng`` jitters the filling."""
+    """Points of a GeoJSON document; ``filling`` says how many points its polygons get."""
     shapes = list(_shapes(document, str(path)))
     _check_reference(document, path)
     if not shapes:
         raise FileFormatError(f"{path} holds no points")
     if projection is None:
         projection = Projection.around(np.vstack([part[:, :2] for shape in shapes for part in shape.parts]))
-    positions = [_points(shape, density, rng) for shape in _projected(shapes, projection)]
+    positions = _positions(_projected(shapes, projection), filling or Filling(), path)
     counts = [len(part) for part in positions]
     columns = min(part.shape[1] for part in positions)
     weights = None if all(shape.weight is None for shape in shapes) else [_or(shape.weight, 1.0) for shape in shapes]
@@ -168,14 +167,40 @@ def _projected(shapes: list[_Shape], projection: Projection) -> list[_Shape]:
     return [replace(shape, parts=[np.hstack([next(metres), part[:, 2:]]) for part in shape.parts]) for shape in shapes]
 
 
-def _points(shape: _Shape, density: float | None, rng: np.random.Generator | None) -> Floats:
-    """Metres (K, 2 or 3) of one shape's points."""
-    if not shape.polygon:
-        return shape.parts[0]
-    if density is None:
-        raise FileFormatError(f"{shape.where}: give a density, in points per square metre, to fill the polygon")
+def _positions(shapes: list[_Shape], filling: Filling, path: object) -> list[Floats]:
+    """Metres (K, 2 or 3) of each shape's points."""
+    polygons = [shape for shape in shapes if shape.polygon]
+    if filling.points is not None and not polygons:
+        raise FileFormatError(f"{path} has no polygons to be filled with {filling.points} points: leave points out")
+    counts = iter(_counts(polygons, filling))
+    rng = None if filling.seed is None else np.random.default_rng(filling.seed)
+    return [
+        _told(shape, filled, shape.parts, next(counts), rng) if shape.polygon else shape.parts[0] for shape in shapes
+    ]
+
+
+def _counts(polygons: list[_Shape], filling: Filling) -> list[int]:
+    """How many points each polygon gets."""
+    if polygons and filling.density is None and filling.points is None:
+        raise FileFormatError(
+            f"{polygons[0].where}: say how many points are to fill the polygons (points, --points N), "
+            "or give a density, in points per square metre"
+        )
+    areas = [_told(shape, area_of, shape.parts) for shape in polygons]
+    counts = filling.counts(areas)
+    if 0 in counts:
+        empty = counts.index(0)
+        raise FileFormatError(
+            f"{polygons[empty].where}: polygon of {areas[empty]:.3g} m² gets no point at {filling.density:.3g} "
+            "points per m²: raise the density"
+        )
+    return counts
+
+
+def _told(shape: _Shape, work: Callable[..., Value], *given: Any) -> Value:
+    """What the work on a shape gives; an error says where the shape stands in the file."""
     try:
-        return filled(shape.parts, density, rng)
+        return work(*given)
     except InputError as error:
         raise FileFormatError(f"{shape.where}: {error}") from error
 

@@ -10,7 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 from tricover.errors import InputError, listed, shown
 from tricover.formats.projection import Projection
 
-__all__ = ["LARGEST", "Points", "checked_ids", "checked_positions", "checked_weights", "dimensions", "own_floats"]
+__all__ = [
+    "LARGEST",
+    "Points",
+    "check_count",
+    "checked_ids",
+    "checked_positions",
+    "checked_weights",
+    "dimensions",
+    "own_floats",
+]
 
 Floats = NDArray[np.float64]
 
@@ -63,6 +72,13 @@ def checked_positions(values: ArrayLike, dimensions: tuple[int, ...] = (2, 3)) -
         raise InputError(f"point {listed(culprits)} has a coordinate beyond {LARGEST:g} metres")
     positions.setflags(write=False)
     return positions
+
+
+def check_count(points: object) -> None:
+    """Refuse what is no number of points; None is not asked for."""
+    whole = isinstance(points, int | np.integer) and not isinstance(points, bool)
+    if points is not None and not (whole and points >= 1):  # type: ignore[operator]
+        raise InputError(f"points must be a whole number from 1 on, not {shown(points)}")
 
 
 def checked_weights(values: ArrayLike | None, count: int) -> Floats | None:

@@ -10,6 +10,7 @@ The projection is conformal, true to scale on the central meridian; x runs east,
 micrometre within ten degrees of it. Lengths 100 km off it are 0.012% too long: no flat picture is true everywhere.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -127,6 +128,18 @@ class Projection:
                 f"(at most {2 * REACH_DEG:.0f}°); split them, or give positions in metres"
             )
         return cls(middle, float(values[:, 1].min() + values[:, 1].max()) / 2)
+
+    @classmethod
+    def at(cls, origin: Sequence[float]) -> "Projection":
+        """The plane whose point (0, 0) has this longitude and latitude, in degrees."""
+        try:
+            longitude, latitude = map(float, origin)
+            _checked([[longitude, latitude]])
+        except InputError as error:
+            raise InputError(f"origin {listed(origin)}: {str(error).removeprefix('point 0 ')}") from None
+        except (TypeError, ValueError):
+            raise InputError(f"origin must be longitude and latitude, in degrees, not {shown(origin)}") from None
+        return cls(longitude, latitude)
 
     def to_metres(self, degrees: ArrayLike) -> Floats:
         """Metres east and north of the centre (N, 2), from longitudes and latitudes in degrees (N, 2)."""

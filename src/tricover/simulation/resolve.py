@@ -5,13 +5,13 @@ Nothing is kept here: the same scenario gives the same arrays. A ``Mission`` kee
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tricover.errors import FileFormatError, InputError
-from tricover.formats import Projection, read_points
+from tricover.formats import Points, Projection, read_points
 from tricover.simulation import generators
 from tricover.simulation.sections import Motion, TargetSettings
 from tricover.targets import Targets
@@ -50,21 +50,46 @@ def ground_of(scenario: "Scenario") -> Ground:
     """Team and targets of a scenario; an error names the file or the key."""
     targets = targets_of(scenario)
     reference, projection = formation_of(scenario, targets.projection)
-    start = scenario.formation.start
-    if start is not None and len(start) != len(reference):
-        raise InputError(f"formation.start: {len(reference)} agents need as many positions, not {len(start)}")
-    start = reference if start is None else start
+    start = _start(scenario, reference, projection)
     if projection is not None:
         for name, positions in (("positions", reference), ("start", start)):
             _check_on_earth(projection, positions, f"formation.{name}")
     return Ground(reference, start, targets, projection)
 
 
+def _start(scenario: "Scenario", reference: Floats, projection: Projection | None) -> Floats:
+    """Where the agents stand at step 0, (N, 2): row i of a file is the place of agent i."""
+    start = scenario.formation.start
+    if start is None:
+        return reference
+    where = "formation.start"
+    if isinstance(start, Path):
+        where = f"formation.start, {start}"
+        found = _read(start, scenario, projection)
+        if projection is None and found.projection is not None:
+            raise InputError(
+                f"{where} is in longitude and latitude, and the team in metres: "
+                "give the origin, the longitude and latitude of the point (0, 0)"
+            )
+        start = _planar(found.positions, start)
+        start.flags.writeable = False
+    if len(start) != len(reference):
+        raise InputError(f"{where}: {len(reference)} agents need as many positions, not {len(start)}")
+    return np.asarray(start)
+
+
+def _read(path: Path, scenario: "Scenario", projection: Projection | None) -> Points:
+    """A point file in the plane of the scenario: around its origin, or that of what was read before."""
+    if scenario.origin is not None:
+        return read_points(path, origin=scenario.origin.tolist())
+    return read_points(path, projection=projection)
+
+
 def formation_of(scenario: "Scenario", projection: Projection | None) -> tuple[Floats, Projection | None]:
     """Reference positions (N, 2), and the plane they are in: the given one, or that of the formation's file."""
     section = scenario.formation
     if section.file is not None:
-        found = read_points(section.file, projection=projection)
+        found = _read(section.file, scenario, projection)
         reference = _planar(found.positions, section.file)
         projection = projection or found.projection
     elif section.positions is not None:
@@ -80,9 +105,11 @@ def formation_of(scenario: "Scenario", projection: Projection | None) -> tuple[F
 def targets_of(scenario: "Scenario") -> Targets:
     """The targets over time."""
     section = scenario.targets
-    plane = None if scenario.origin is None else Projection(*map(float, scenario.origin))
+    origin = None if scenario.origin is None else scenario.origin.tolist()
+    plane = None if origin is None else Projection(*origin)
     if section.file is not None:
-        found = Targets.from_file(section.file, projection=plane, density=section.density)
+        ways: dict[str, Any] = {"points": section.points, "density": section.density, "extent": section.extent}
+        found = Targets.from_file(section.file, origin=origin, **ways)
     elif section.positions is not None:
         found = Targets(section.positions, projection=plane)
     else:

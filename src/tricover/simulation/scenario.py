@@ -170,7 +170,8 @@ class Scenario(Section):
         found, plane = ground.targets, ground.projection
         motion = {"paths": found.motion.positions} if isinstance(found.motion, Track) else self.targets.motion
         targets = {"positions": found.points, "motion": motion, **_of_each(found)}
-        formation = {"positions": ground.reference, "start": self.formation.start}
+        start = None if self.formation.start is None else ground.start
+        formation = {"positions": ground.reference, "start": start}
         origin = None if plane is None else [plane.longitude, plane.latitude]
         named = {
             "network": {**self.network.values(), "mentee": _nameable(self.network.mentee)},
@@ -275,6 +276,7 @@ def _files(data: dict[str, Any], rename: Any) -> dict[str, Any]:
     renamed = dict(data)
     for key in ("formation", "targets"):
         section = data.get(key)
-        if isinstance(section, Mapping) and isinstance(section.get("file"), str):
-            renamed[key] = {**section, "file": rename(section["file"])}
+        if isinstance(section, Mapping):
+            named = {name: section[name] for name in ("file", "start") if isinstance(section.get(name), str)}
+            renamed[key] = {**section, **{name: rename(file) for name, file in named.items()}}
     return renamed

@@ -15,12 +15,14 @@ from tricover.formats.points import LARGEST, own_floats
 __all__ = [
     "LAST_STEP",
     "AgentList",
+    "Extent",
     "FilePath",
     "Floats",
     "Length",
     "Pair",
     "Paths",
     "Points",
+    "PointsOrFile",
     "Section",
     "StepNumber",
     "Steps",
@@ -62,10 +64,13 @@ def _same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _array(shape: str, dimensions: int, last: int | None = None, whole: bool = False) -> Any:
-    """A type for arrays of numbers of that shape; lists come in, read-only arrays are kept."""
+def _array(shape: str, dimensions: int, last: int | None = None, whole: bool = False, file: bool = False) -> Any:
+    """A type for arrays of numbers of that shape; lists come in, read-only arrays are kept. A file may hold them."""
 
-    def check(given: Any) -> NDArray[Any]:
+    def check(given: Any) -> NDArray[Any] | Path:
+        if file and isinstance(given, str | os.PathLike):
+            path: Path = _absolute(given)
+            return path
         try:
             array: NDArray[Any] = own_floats(given)
         except (TypeError, ValueError):
@@ -89,14 +94,15 @@ def _array(shape: str, dimensions: int, last: int | None = None, whole: bool = F
     for axis in reversed(range(dimensions)):
         ends = {"minItems": last, "maxItems": last} if last and axis == dimensions - 1 else {"minItems": 1}
         schema = {"type": "array", "items": schema, **ends}
-    return Annotated[
-        NDArray[Any],
-        PlainValidator(check),
-        WithJsonSchema({**schema, "description": f"numbers of shape {shape}"}),
-    ]
+    schema["description"] = f"numbers of shape {shape}"
+    if file:
+        schema = {"anyOf": [{"type": "string"}, schema]}
+    return Annotated[NDArray[Any], PlainValidator(check), WithJsonSchema(schema)]
 
 
 Points = _array("(N, 2)", 2, 2)
+PointsOrFile = _array("(N, 2)", 2, 2, file=True)
+Extent = _array("(4,)", 1, 4)
 Weights = _array("(N,)", 1)
 Pair = _array("(2,)", 1, 2)
 Paths = _array("(K, N, 2)", 3, 2)
@@ -114,7 +120,7 @@ def _plain(given: Any) -> Any:
 def _absolute(given: Any) -> Any:
     if "\0" in str(given):
         raise InputError("there is a null character in the file's name")
-    return Path(os.path.abspath(given)) if isinstance(given, str | Path) else given
+    return Path(os.path.abspath(given)) if isinstance(given, str | os.PathLike) else given
 
 
 def _writable(given: str) -> str:

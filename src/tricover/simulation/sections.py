@@ -18,12 +18,14 @@ from tricover.formats.points import LARGEST, own_floats
 from tricover.own import is_name
 from tricover.simulation.section import (
     AgentList,
+    Extent,
     FilePath,
     Floats,
     Length,
     Pair,
     Paths,
     Points,
+    PointsOrFile,
     Section,
     StepNumber,
     Steps,
@@ -108,7 +110,9 @@ class Formation(Section):
     generator: Literal["square", "disc"] | None = Field(None, description="made by rule, from the keys below")
     agents: int | None = Field(None, ge=4, le=2**53, description="how many agents the generator makes")
     size: Length | None = Field(None, description="side of the square or diameter of the disc, in metres")
-    start: Points | None = Field(None, description="where agents start, if not at their reference positions")
+    start: PointsOrFile | None = Field(
+        None, description="where agents start, if not at their reference positions: metres, or a point file"
+    )
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -156,8 +160,10 @@ _MotionOrFunction = Annotated[Motion | None, WrapValidator(_motion)]
 class TargetSettings(Section):
     """Where the targets are."""
 
-    file: FilePath | None = Field(None, description="point file: CSV, NPY, JSON, GeoJSON")
-    density: float | None = Field(None, gt=0, description="points per square metre for a file with polygons")
+    file: FilePath | None = Field(None, description="points: CSV, NPY, JSON, GeoJSON; a map: NPY, GeoTIFF")
+    points: int | None = Field(None, ge=1, le=2**53, description="how many points polygons or a map become")
+    density: float | None = Field(None, gt=0, description="or points per square metre, for a file with polygons")
+    extent: Extent | None = Field(None, description="box of a map in an NPY file, in metres: x0, y0, x1, y1")
     positions: Points | None = Field(None, description="positions in metres")
     generator: Literal["polygon", "clusters"] | None = Field(None, description="made by rule, from the keys below")
     count: int | None = Field(None, ge=1, le=2**53, description="how many targets the generator makes")
@@ -175,8 +181,11 @@ class TargetSettings(Section):
         wanted = {"polygon": ("count", "corners"), "clusters": ("count", "centres", "spread")}
         keys = ("count", "corners", "centres", "spread")
         _only_with(self, self.generator or "", wanted.get(self.generator or "", ()), self.generator, keys)
-        if self.density is not None and self.file is None:
-            raise InputError("density goes with a file that has polygons: leave it out")
+        idle = [key for key in ("points", "density", "extent") if getattr(self, key) is not None]
+        if idle and self.file is None:
+            raise InputError(f"{listed(idle)} goes with a file that has polygons or a map: leave it out")
+        if self.points is not None and self.density is not None:
+            raise InputError("points and density both say how many points there are: give one of the two")
         return self
 
 

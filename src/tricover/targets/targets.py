@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path as FilePath
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -228,18 +228,22 @@ class Targets:
         path: str | os.PathLike[str],
         *,
         projection: Projection | None = None,
+        origin: Sequence[float] | None = None,
+        points: int | None = None,
         density: float | None = None,
         seed: int | None = None,
+        extent: Sequence[float] | None = None,
     ) -> "Targets":
-        """Read targets from CSV, NPY, JSON or GeoJSON; see ``formats.read_points``. Altitudes are left out.
+        """Read targets from CSV, NPY, JSON, GeoJSON or GeoTIFF; see ``formats.read_points``. Altitudes are left out.
 
         An NPY array (T, D, 2) holds targets that move.
         """
-        if FilePath(path).suffix.lower() == ".npy":
+        if FilePath(path).suffix.lower() == ".npy" and extent is None:
             array = npy_array(read_whole(path), path)
             if array.ndim == 3:
-                return cls(array)
-        found = read_points(path, projection=projection, density=density, seed=seed)
+                return cls(array, projection=projection if origin is None else Projection.at(origin))
+        ways: dict[str, Any] = {"points": points, "density": density, "seed": seed, "extent": extent}
+        found = read_points(path, projection=projection, origin=origin, **ways)
         return cls(found.positions[:, :2], found.weights, ids=found.ids, projection=found.projection)
 
     def to_file(self, path: str | os.PathLike[str]) -> None:
