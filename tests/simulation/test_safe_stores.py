@@ -95,6 +95,8 @@ def test_a_damaged_root_document_is_refused(tmp_path):
     text = path.read_text()
     for other in (
         text.replace('"seed": 0', '"seed": 4'),
+        text.replace('"step": 20', '"step": 19'),
+        text.replace('"slot": 0', '"slot": 1'),
         text[:-9],
         text.replace("float64", "float32", 1),
         "[1]",

@@ -100,6 +100,8 @@ def test_a_table_has_a_row_for_each_step_and_agent(run):
     lost = run.scenario.events.leave[0].agents[0]
     assert (table.loc[(3, lost)].present, table.loc[(4, lost)].present) == (True, False)
     assert table.loc[(4, lost)].role == "lost"
+    assert (run.states == -1).any()  # outside of its triangle is somewhere, too
+    np.testing.assert_array_equal(table.state.fillna(-2).to_numpy()[: 20 * 31], run.states.ravel())
     anchors = table.xs(5).query("layer == 0")
     assert anchors.state.isna().all()
     assert sorted(anchors.index) == sorted(run.network_at(5).anchors)
