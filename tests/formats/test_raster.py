@@ -220,6 +220,13 @@ def test_a_geotiff_larger_than_memory_is_refused_by_its_size(tmp_path, monkeypat
         read_points(path)
 
 
+def test_a_coordinate_system_that_leads_nowhere_is_told(tmp_path):
+    there = {"transform": Affine(10, 0, 100, 0, -10, 50), "crs": 'LOCAL_CS["here",UNIT["metre",1]]'}
+    with pytest.raises(FileFormatError, match=r"map\.tif cannot be read as a GeoTIFF: ") as told:
+        read_points(tiff(tmp_path, np.ones((2, 2), "uint8"), **there))
+    assert "\n" not in str(told.value)
+
+
 def test_broken_geotiffs(tmp_path):
     path = tmp_path / "map.tif"
     path.write_bytes(b"no map at all")
