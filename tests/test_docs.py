@@ -70,6 +70,25 @@ def test_readme_prints_what_its_comments_say(tmp_path, monkeypatch, capsys):
         assert comment.startswith(printed)
 
 
+def test_readme_says_of_coverage_what_the_tables_say():
+    """The ranges beside Lloyd's are those of the means in docs/goals.md."""
+    rows = re.findall(r"^\| \d+ \| ([^|]+) \| (.*) \|$", (ROOT / "docs" / "goals.md").read_text(), re.MULTILINE)
+    means = {}
+    for method, cells in rows:
+        means.setdefault(method, []).extend(float(cell.split()[0]) for cell in cells.split(" | "))
+    assert len(means["paper"]) == 18
+    kinds = {
+        "the paper's rules": ["paper"],
+        "goals `predictive` and `rollout`": ["predictive", "rollout"],
+        "the same, with fitted anchors": ["predictive, fitted", "rollout, fitted"],
+        "a formation planned for targets known beforehand": ["planned"],
+    }
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for words, methods in kinds.items():
+        found = [mean for method in methods for mean in means[method]]
+        assert f"| {words} | {min(found):.1f} to {max(found):.1f} |" in readme
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):

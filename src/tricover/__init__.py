@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tricover.coverage import plan_formation as plan_formation
     from tricover.errors import TricoverError as TricoverError
     from tricover.geometry import CellGrid as CellGrid
+    from tricover.geometry import separation as separation
     from tricover.goals import desired_configuration as desired_configuration
     from tricover.goals import goal_points as goal_points
     from tricover.mdp import LocalMDP as LocalMDP
@@ -49,6 +50,7 @@ _HOME = {
     "goal_points": "goals",
     "lloyd": "coverage",
     "plan_formation": "coverage",
+    "separation": "geometry",
     "simulate": "simulation",
     "steps": "simulation",
     "vehicle": "vehicles",
@@ -70,6 +72,7 @@ __all__ = [
     "goal_points",
     "lloyd",
     "plan_formation",
+    "separation",
     "simulate",
     "steps",
     "vehicle",

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import itertools
 import json
 import time
 
@@ -16,7 +17,7 @@ import tricover as tc
 from tests.report.pages import scenario, with_events
 from tricover.report import nested, run_sections, write_page, write_report
 
-DESKTOP, PHONE = (1440, 900), (390, 844)
+DESKTOP, PHONE = (1440, 900), (375, 812)
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +77,7 @@ class Reader:
         ActionChains(self.browser, duration=0).move_to_element_with_offset(self.canvas, across, down).perform()
 
     def told(self):
-        names = ("name", "role", "layer", "heard", "cell", "goal", "place", "clock")
+        names = ("name", "role", "layer", "heard", "cell", "goal", "next", "place", "clock")
         return {name: self.part(name).text for name in names}
 
     def press(self, *keys):
@@ -168,6 +169,9 @@ def test_pointing_at_an_agent_tells_its_story(run, reader):
         for name, cells in (("cell", run.states), ("goal", run.goal_cells)):
             cell = cells[step, agent]
             assert told[name] == ("none" if cell == -2 else "outside its triangle" if cell == -1 else f"{cell} of 36")
+        next_cell = run.next_cells[step, agent]
+        stays = next_cell == run.states[step, agent]
+        assert told["next"] == ("none" if next_cell < 0 else f"{next_cell}: it stays" if stays else str(next_cell))
         shown = np.array([float(part) for part in told["place"].strip("() m").split(",")])
         np.testing.assert_allclose(shown, run.positions[step, agent], atol=0.01)
         assert (reader.pixels() != plain).any()
@@ -187,8 +191,135 @@ def test_a_click_keeps_an_agent_through_the_run(run, reader):
 
 def test_cells_are_drawn_where_they_are(run, reader):
     grid = tc.CellGrid(6)
-    drawn = np.array(reader.ask("Array.from({length: 36}, (_, cell) => player.run.cellCorners(cell))"))
+    drawn = np.array(reader.ask("Array.from({length: 36}, (_, cell) => cellCorners(cell, 6))"))
     np.testing.assert_allclose(drawn, grid.corners(np.arange(36)), atol=1e-12)
+    centres = np.array(reader.ask("Array.from({length: 36}, (_, cell) => cellCentre(cell, 6))"))
+    np.testing.assert_allclose(centres, grid.weights, atol=1e-12)
+    beside = reader.ask("Array.from({length: 36}, (_, cell) => cellNeighbours(cell, 6))")
+    assert [sorted(cells) for cells in beside] == [sorted(row[row >= 0].tolist()) for row in grid.neighbors]
+
+
+@pytest.mark.parametrize("size", [1, 2, 6, 17])
+def test_the_policy_is_the_optimal_one(reader, size):
+    """The script's shortest walks beside the solver: the same next cells, but where two are equally good."""
+    rng = np.random.default_rng(size)
+    grid = tc.CellGrid(size)
+    for _ in range(5):
+        triangle, goal = rng.uniform(0, 100, (3, 2)), int(rng.integers(size**2))
+        solution = tc.LocalMDP(grid, triangle, goal, gamma=0.3).solve()
+        code = f"Array.from(policy({triangle.tolist()}, {goal}, {size}, 0.3))"
+        np.testing.assert_array_equal(reader.ask(code), solution.policy)
+
+
+def test_every_step_of_the_walk_follows_the_policy_that_is_shown(run, reader):
+    followers = run.network.followers.tolist()
+    code = f"""player.run.steps.slice(0, -1).map((step) => {followers}.map((agent) => {{
+      const epoch = player.run.epoch(step), cell = player.run.cell(player.run.cells, step, agent);
+      const next = cell === null ? null : player.run.policy(step, agent, player.heard(agent, epoch));
+      return next === null ? -1 : next[cell];
+    }}))"""
+    np.testing.assert_array_equal(reader.ask(code), run.next_cells[:, followers])
+
+
+def test_cells_and_policy_of_the_chosen_agent_can_be_seen_and_hidden(run, reader):
+    agent = int(run.network.followers[0])
+    reader.ask(
+        f"(player.jump(3), player.select({agent}), player.zoomBy(3, player.realX[{agent}], player.realY[{agent}]))"
+    )
+    shown = reader.pixels()
+    assert 0 < reader.ask("player.arrows") <= 35  # the goal has none
+    reader.ask("(player.drawPolicy = () => 0, player.draw())")
+    without_arrows = reader.pixels()
+    assert (without_arrows != shown).any()
+    reader.part("cells").click()
+    assert (reader.pixels() != without_arrows).any()  # the lines between the cells are gone, too
+
+
+def test_the_network_is_built_layer_by_layer(run, reader):
+    network, slider = run.network, reader.part("layers")
+    assert reader.part("built").text == "all"
+    slider.send_keys(Keys.HOME)
+    pictures = []
+    for layer in range(network.depth + 1):
+        shown = reader.ask("player.byLayer.map((agents) => agents.length)")
+        counts = [len(agents) if index <= layer else 0 for index, agents in enumerate(network.layers)]
+        assert shown == counts
+        assert reader.ask("player.byLayer.waiting.length") == len(network) - sum(counts)
+        assert reader.part("built").text == ("all" if layer == network.depth else f"0–{layer}")
+        pictures.append(reader.pixels())
+        slider.send_keys(Keys.ARROW_RIGHT)
+    slider.send_keys(Keys.HOME)
+    reader.ask("(player.drawWaiting = () => 0, player.draw())")
+    assert (reader.pixels() != pictures[0]).any()  # those who wait were there
+    slider.send_keys(Keys.END)
+    assert all((one != other).any() for one, other in itertools.pairwise(pictures))
+    reader.browser.execute_script("arguments[0].focus()", reader.canvas)
+    reader.press("[", "[")
+    assert reader.ask("player.built()") == network.depth - 2
+    reader.press("]")
+    assert reader.ask("player.built()") == network.depth - 1
+
+
+def test_the_scale_bar_and_the_axes_measure_metres(run, reader):
+    for zoom in (1, 7, 60):
+        reader.ask(f"player.zoomBy({zoom})")
+        bar = reader.ask("player.scaleBar")
+        left, right = (reader.ask(f"player.run.metres(player.unproject({x}, 0))[0]") for x in (0, bar["pixels"]))
+        assert right - left == pytest.approx(bar["metres"])
+        assert 60 < bar["pixels"] < 250
+    said = reader.ask("[metres(-0.0, 20), metres(1200, 200), metres(0.3, 0.1), metres(-2, 1)]")
+    assert said == ["0", "1,200", "0.3", "-2"]
+    assert reader.ask("[0.7, 1, 1.1, 3, 5.1, 130].map(niceStep)") == pytest.approx([1, 1, 2, 5, 10, 200])
+
+
+def test_agents_that_start_close_together_are_told_apart(browser, tmp_path):
+    rng = np.random.default_rng(4)
+    start = np.full((14, 2), 25.0) + rng.uniform(0, 0.2, (14, 2))
+    start[5] = start[6]
+    close = scenario(steps=4)
+    formation = {"positions": close.reference, "start": start}
+    data = close.to_dict() | {"formation": formation}
+    run = tc.simulate(tc.Scenario(**data))
+    reader = Reader(browser, write_report(run, tmp_path / "close.html"))
+    away = np.array(reader.ask("[Array.from(player.xs), Array.from(player.ys)]")).T
+    pairs = np.linalg.norm(away[:, None] - away[None], axis=2)[np.triu_indices(14, 1)]
+    assert pairs.min() > 1.4 * reader.ask("player.radius()")
+    np.testing.assert_allclose(reader.places(), run.positions[0], atol=0.01)  # what is told is the truth
+    with_lines = reader.pixels()
+    reader.ask("(player.drawReal = () => 0, player.draw())")
+    assert (reader.pixels() != with_lines).any()  # lines to the real places were there
+    for agent in (5, 6):
+        reader.point_at(agent)
+        assert reader.told()["name"] == f"Agent {agent}"
+    reader.part("apart").click()
+    assert reader.ask("player.xs.every((x, k) => x === player.realX[k])")
+    seen = set()
+    for _ in range(14):  # one tap after the other on the same spot
+        reader.ask("player.select(player.next(player.xs[5], player.ys[5]))")
+        seen.add(reader.ask("player.selected"))
+    assert seen == set(range(14))
+
+
+def test_targets_with_more_weight_are_drawn_larger(browser, tmp_path):
+    targets = {"positions": [[10.0, 10.0], [30.0, 40.0]], "weights": [1.0, 3.0]}
+    run = tc.simulate(scenario(targets=targets, steps=2))
+    reader = Reader(browser, write_report(run, tmp_path / "weights.html"))
+    for name in ("links", "trails"):
+        reader.part(name).click()
+    reader.ask("(player.radius = () => 0, player.draw())")
+    light, heavy = (
+        near(reader, player_place, [147, 196, 125])
+        for player_place in ("player.run.targets.slice(0, 2)", "player.run.targets.slice(2, 4)")
+    )
+    assert heavy > 2 * light > 0
+    assert "larger with its weight" in reader.figure.text
+
+
+def near(reader, place, colour):
+    """How many pixels around a place have a colour, more or less."""
+    column, row = (round(2 * value) for value in reader.ask(f"player.project({place})"))
+    part = reader.pixels()[row - 12 : row + 13, column - 12 : column + 13]
+    return ((np.abs(part[..., :3].astype(int) - colour) < 25).all(axis=-1) & (part[..., 3] > 150)).sum()
 
 
 def test_the_keyboard_does_it_all(run, reader):
@@ -265,6 +396,61 @@ def test_it_fits_and_can_be_read(browser, report, size, scheme):
     )
     assert min(buttons) >= 36  # a thumb can hit them
     check_quiet(browser)
+
+
+CUT = """
+const cut = (node) => node.scrollWidth > node.clientWidth + 1;
+return [...document.querySelectorAll(arguments[0])].filter(cut).map((node) => node.textContent.slice(0, 60));
+"""
+
+
+def test_on_a_phone_tables_and_figures_are_seen_whole(browser, report):
+    Reader(browser, report, PHONE)
+    assert browser.execute_script(CUT, ".scroll") == []
+    wide = browser.find_element(By.CSS_SELECTOR, ".scroll:has(svg.wide)")
+    browser.execute_script("arguments[0].focus()", wide)
+    assert browser.execute_script("return arguments[0].scrollWidth", wide) > 600  # large enough to read
+
+
+@pytest.mark.parametrize(
+    ("scheme", "width"), [("light", 718), ("dark", 718), ("light", 650)]
+)  # A4 with small and with wide margins
+def test_in_print_nothing_is_cut_and_the_paper_is_white(browser, report, scheme, width):
+    Reader(browser, report, (width, 1000))
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": features})
+    try:
+        assert browser.execute_script(CUT, ".scroll, pre, main") == []
+        looks = browser.execute_script("""
+        const bars = [...document.querySelectorAll(".scroll, pre")].map((node) => getComputedStyle(node).overflow);
+        const pre = document.querySelector("pre");
+        return [bars, pre.scrollHeight <= pre.clientHeight + 1, getComputedStyle(document.body).backgroundColor];
+        """)
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
+    assert set(looks[0]) == {"visible"}
+    assert looks[1:] == [True, "rgb(255, 255, 255)"]
+
+
+def test_the_playback_has_the_colours_of_the_figures_in_the_dark_too(browser, report):
+    code = """
+    const ground = (node) => getComputedStyle(node).backgroundColor;
+    const figure = arguments[0], sheets = ["canvas", ".key"].map((name) => ground(figure.querySelector(name)));
+    return [...sheets, ground(document.querySelector(".figures svg"))];
+    """
+    pictures = []
+    for scheme in ("light", "dark"):
+        reader = Reader(browser, report, prefers_color_scheme=scheme)
+        sheets = browser.execute_script(code, reader.figure)
+        assert len(set(sheets)) == 1
+        pictures.append(
+            (
+                sheets[0],
+                near(reader, f"player.run.at({reader.ask('player.run.epochs[0].boundary[0]')}, 0)", [68, 1, 84]),
+            )
+        )
+    assert pictures[0][0] != pictures[1][0]
+    assert pictures[0][1] == pictures[1][1] > 50
 
 
 def contrast(browser):

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import zarr
 
 import tricover as tc
 from tests.certificates.flights import flight, roster, team
+from tests.simulation.stores import overwrite
 from tricover.certificates import log_of, log_of_run
 from tricover.certificates.audit import audit
 
@@ -176,7 +176,9 @@ def test_a_position_edited_in_the_store(tmp_path):
     run = tc.simulate(made, tmp_path / "run")
     assert tc.certify(tc.Run.open(tmp_path / "run")).holds
     agent = leaf(run.network)
-    zarr.open_group(tmp_path / "run")["positions"][9, agent] = [5.0, 5.0]
+    positions = run.positions.copy()
+    positions[9, agent] = [5.0, 5.0]
+    overwrite(tmp_path / "run", "positions", positions)
     fault = fails(tc.certify(tc.Run.open(tmp_path / "run")), "theorem1")
     assert (fault.agent, fault.step) == (agent, 8)
 

@@ -5,7 +5,7 @@ from inspect import signature
 
 import numpy as np
 import pytest
-import zarr
+from tests.simulation.stores import overwrite
 from typer.testing import CliRunner
 
 import tricover as tc
@@ -74,7 +74,9 @@ def test_exit_code_1_when_a_claim_fails(folder, tmp_path):
     made = tc.Scenario.load(folder / "team.toml")
     result = tc.simulate(made, tmp_path / "edited")
     agent = int(result.network.layers[-1][0])
-    zarr.open_group(tmp_path / "edited")["positions"][6, agent] = [7.0, 7.0]
+    positions = result.positions.copy()
+    positions[6, agent] = [7.0, 7.0]
+    overwrite(tmp_path / "edited", "positions", positions)
     answer = run(tmp_path / "edited")
     assert answer.exit_code == 1
     assert f"agent {agent}, step 5: outside its triangle" in " ".join(answer.stdout.split())

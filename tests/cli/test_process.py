@@ -103,7 +103,7 @@ FAILURES = {
     "RecursionError('maximum recursion depth exceeded')": "network failed: something in its input is nested too deeply",
     "OSError(28, 'No space left on device', 'a\\x1bb.png')": r"network failed: No space left on device: a\x1bb.png",
     "FileNotFoundError(2, 'No such file or directory')": "network failed: No such file or directory",
-    "InputError('1 validation error\\n  x\\n    bad \\x1b[31m')": r"1 validation error x bad \x1b[31m",
+    "InputError('1 validation error\\n  x\\n    bad \\x1b[31m')": r"1 validation error\n  x\n    bad \x1b[31m",
 }
 
 

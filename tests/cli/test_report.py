@@ -94,5 +94,7 @@ def test_a_copy_that_broke_off(folder, tmp_path, complaint, lost):
     else:
         part.write_bytes(part.read_bytes()[:400])
     said = complaint("report", copy, "-o", tmp_path / "x.html")
-    assert "not the store of a run" in said or "missing: copy the run again" in said
+    named = lost.removesuffix("/c")
+    assert f"copy.zarr is damaged: {named}" in said
+    assert "copy the run again" in said
     assert not (tmp_path / "x.html").exists()

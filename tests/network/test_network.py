@@ -226,7 +226,7 @@ def test_wrong_shapes_are_refused(points, message):
         ({"core": [1, 2, 3]}, "core must be None, an agent's index or a point with 2 finite coordinates"),
         ({"core": [np.nan, 0]}, "core must be None"),
         ({"core": "centre"}, "core must be None"),
-        ({"mentee": "closest"}, "mentee must be 'fermat' or 'balanced', or a function, not 'closest'"),
+        ({"mentee": "closest"}, "mentee must be 'fermat', 'balanced', a function or 'module:function', not 'closest'"),
         ({"alive": [True]}, "alive must be an array of 8 truth values"),
     ],
 )

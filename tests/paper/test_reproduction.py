@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 
 import tricover as tc
+from tests.simulation.stores import overwrite
 from tricover.errors import FileFormatError, StoreError
 from tricover.paper import Stage, reproduce, scenarios
 from tricover.paper.figures import FIGURES
@@ -121,10 +122,9 @@ def test_a_run_that_is_not_ours_to_trust_is_an_error(tmp_path):
     """A finished run in the folder whose positions are not those that its scenario gives."""
     folder = open_folder(tmp_path)
     store = folder.path / "runs" / "reach.zarr"
-    tc.simulate(scenarios()["reach"], store)
-    import zarr
-
-    zarr.open_group(store, mode="r+")["positions"][3, 9] = 0.0
+    positions = tc.simulate(scenarios()["reach"], store).positions.copy()
+    positions[3, 9] = 0.0
+    overwrite(store, "positions", positions)
     with pytest.raises(StoreError, match=r"reach\.zarr is not what this version computes"):
         reproduce(tmp_path)
 

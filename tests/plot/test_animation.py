@@ -184,6 +184,23 @@ def test_agents_that_come_and_go_and_targets_that_move(made, tmp_path):
     assert len(decoded_gif(tmp_path / "film.gif")[0]) > 5
 
 
+def test_of_a_huge_team_the_first_layers_are_filmed(run, monkeypatch):
+    """As in the figures: whoever is drawn has its in-neighbours there, and stands where it stands."""
+    monkeypatch.setattr("tricover.plot.agents.first_agents.__defaults__", (9,))
+    scene, layer = Scene(run, 480, trails=3), run.network.layer
+    scene.picture(4)
+    shown = scene._agents
+    assert len(shown) == 9
+    assert layer[shown].max() <= np.delete(layer, shown).min()
+    drawn = np.concatenate([np.asarray(markers.get_offsets()) for _, markers in scene._markers])
+    assert sorted(drawn.tolist()) == sorted(run.positions[4, shown].tolist())
+    followers = shown[layer[shown] > 0]
+    ends = [run.positions[4, [j, i]].tolist() for i in followers for j in run.network.in_neighbors[i]]
+    assert sorted(scene._segments.tolist()) == sorted(ends)
+    assert scene._tails.shape == (9, 4, 2)
+    assert [text.get_text() for text in scene._ax.texts] == [f"9 of {len(layer)} agents: first layers"]
+
+
 def test_a_stored_run_read_in_blocks_gives_the_same_film(run, tmp_path, monkeypatch):
     kept = tc.simulate(scenario(), tmp_path / "run.zarr")
     animate(run, tmp_path / "memory.gif", seconds=1, **SMALL)
@@ -264,7 +281,7 @@ def test_killed_half_way_there_is_no_film(tmp_path):
     arguments = ["animate", tmp_path / "team.toml", "-o", tmp_path / "film.mp4", "--seconds", "600"]
     process = subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], stderr=subprocess.PIPE)
     try:
-        while not list(tmp_path.glob(".film.mp4.*.part")):
+        while not list(tmp_path.glob(".tricover-*.part")):
             assert process.poll() is None, process.stderr.read()
             time.sleep(0.02)
         process.send_signal(signal.SIGKILL)

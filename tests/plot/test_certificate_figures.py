@@ -57,6 +57,23 @@ def test_transition_is_below_the_diagonal():
     assert (columns[rows >= anchors] < rows[rows >= anchors]).all()
 
 
+def test_transition_has_a_key_to_its_sizes():
+    network, positions = team(3, agents=40)
+    matrix = transition_matrix(network, positions[0], positions[1])
+    ax = plot_transition(matrix, network)
+    names, handles = ax.get_legend().get_texts(), ax.get_legend().legend_handles
+    keys = {text.get_text(): key for text, key in zip(names, handles, strict=True)}
+    entries, areas = np.abs(matrix.tocoo().data), ax.collections[0].get_sizes()
+    assert areas[entries == 1][0] == pytest.approx(keys["1"].get_markersize() ** 2)
+    halves = np.argmin(np.abs(entries - 0.5))
+    assert areas[halves] / entries[halves] * 0.5 == pytest.approx(keys["0.5"].get_markersize() ** 2)
+    assert areas[entries < 0.15][0] == pytest.approx(keys["0.15 or less"].get_markersize() ** 2)
+    ax.figure.draw_without_rendering()
+    box = ax.get_legend().get_window_extent()
+    places = ax.transData.transform(ax.collections[0].get_offsets())
+    assert not box.count_contains(places)
+
+
 def test_tube(flown):
     run, certificate = flown
     agent = int(run.network.layers[1][0])

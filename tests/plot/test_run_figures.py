@@ -1,5 +1,7 @@
 """Figures of a run show what the run holds: paths, coordinates, the desired formation, portraits, one agent's story."""
 
+import io
+import re
 import xml.etree.ElementTree as ET
 
 import matplotlib as mpl
@@ -21,6 +23,7 @@ from tricover.plot import (
     plot_voronoi,
     save_figure,
 )
+from tricover.plot.agents import draw_targets, place_targets, present_targets
 from tricover.plot.kinds import KINDS, Subject
 from tricover.plot.style import GROUND, WANTED, layer_colours
 
@@ -105,6 +108,40 @@ def test_targets_lie_below(run):
         assert ground.get_zorder() < min(a.get_zorder() for a in ax.collections if a is not ground)
 
 
+def test_targets_are_as_large_as_their_weights(run):
+    weights = np.random.default_rng(3).uniform(0.5, 1.5, 200)
+    weights[:3] = 0, 1e-9, 1e9
+    weighted = tc.Targets(run.targets.points, weights)
+    ground = draw_targets(plt.subplots()[1], *present_targets(weighted))
+    there, sizes = weights[1:], ground.get_sizes()
+    np.testing.assert_array_equal(ground.get_offsets(), run.targets.points[1:])
+    assert (np.diff(sizes[np.argsort(there)]) >= 0).all()
+    assert sizes.max() > 10 * sizes.min() > 0
+    place_targets(ground, weighted.points[1:3], weights[1:3])
+    np.testing.assert_array_equal(ground.get_offsets(), run.targets.points[1:3])
+    assert len(ground.get_sizes()) == 2
+    place_targets(ground, weighted.points, None)
+    assert len(ground.get_sizes()) == 1
+
+
+def test_many_and_regular_targets_are_lighter_and_smaller():
+    rng, ax = np.random.default_rng(3), plt.subplots()[1]
+    lattice = np.stack(np.meshgrid(np.arange(20.0), 0.5 * np.arange(20.0)), -1).reshape(-1, 2)
+    triangle = lattice[lattice[:, 0] > 2 * lattice[:, 1]] * 0.1 + 3e5
+    looks = []
+    for points in (rng.random((50_000, 2)), rng.random((2000, 2)), rng.random((200, 2))):
+        dots = draw_targets(ax, points)
+        looks.append((dots.get_alpha(), float(dots.get_sizes()[0])))
+    assert looks == sorted(looks)
+    assert looks[0][0] < looks[1][0] < looks[2][0]
+    for regular in (lattice, triangle):
+        other = draw_targets(ax, rng.random((len(regular), 2)))
+        dots = draw_targets(ax, regular)
+        assert dots.get_alpha() < other.get_alpha()
+        assert dots.get_sizes()[0] < other.get_sizes()[0]
+    assert draw_targets(ax, lattice[:4]).get_alpha() == 1  # a few are no pattern
+
+
 def test_coordinates_are_the_positions_and_the_desired_ones(run):
     agent = int(run.network.layers[2][0])
     for axis, ax in enumerate(plot_coordinates(run, agent)):
@@ -182,7 +219,7 @@ def test_story(run):
     agent = int(run.network.layers[2][0])
     place, way, decision, arrival = plot_story(run, agent, label="agent A")
     heard = run.network.in_neighbors[agent]
-    assert place.get_title() == f"agent A, layer 2, listens to {heard[0]}, {heard[1]} and {heard[2]}"
+    assert place.get_title("left") == f"agent A, layer 2, listens to {heard[0]}, {heard[1]} and {heard[2]}"
     assert np.array_equal(place.lines[-3].get_xydata(), run.positions[:, agent])
     assert {text.get_text() for text in way.texts} == set(map(str, heard))
     assert len(drawn(way, LineCollection)[0].get_segments()) == 3 * (6 - 1)
@@ -193,6 +230,32 @@ def test_story(run):
     assert np.array_equal(values.get_array(), mdp.solve().value)
     away = np.linalg.norm(run.positions[:, agent] - run.desired[agent], axis=1)
     assert np.array_equal(arrival.lines[1].get_ydata(), away)
+
+
+def test_story_names_the_in_neighbours_where_they_stand_and_aligns_its_titles(run):
+    agent = int(run.network.layers[2][0])
+    panels = plot_story(run, agent)
+    figure, heard = panels[0].figure, run.network.in_neighbors[agent]
+    numbers = {text.get_text(): text.xy for text in panels[0].texts}
+    assert set(numbers) == set(map(str, heard))
+    for other in heard:
+        np.testing.assert_array_equal(numbers[str(other)], run.positions[-1, other])
+    figure.savefig(io.BytesIO())
+    boxes = [ax._left_title.get_window_extent() for ax in panels]
+    assert all(box.width > 0 for box in boxes)
+    for left, right in ((0, 1), (2, 3)):
+        assert boxes[left].y0 == pytest.approx(boxes[right].y0, abs=1)
+        assert boxes[left].x0 == pytest.approx(boxes[2 - left].x0, abs=1)
+
+
+def test_values_in_plain_numbers_with_the_good_end_named(run):
+    *_, decision, _ = plot_story(run, int(run.network.layers[2][0]))
+    [bar] = [ax for ax in decision.figure.axes if ax.get_label() == "<colorbar>"]
+    decision.figure.savefig(io.BytesIO())
+    assert "the lower, the better" in bar.get_ylabel()
+    ticks = [tick.get_text() for tick in bar.get_yticklabels()]
+    assert all(re.fullmatch(r"[-−]?[\d,.]+", tick) for tick in ticks)
+    assert bar.yaxis.get_offset_text().get_text() == ""
 
 
 def test_story_in_the_agents_own_frame(run):

@@ -56,12 +56,15 @@ def test_without_changes_two_runs_of_lloyds_are_enough(calls, monkeypatch, tmp_p
     assert [len(call[1].get("fixed", ())) for call in asked] == [0, len(run.network.anchors)]
 
 
-def test_desired_positions_are_found_once(calls, tmp_path):
-    tc.simulate(scenario(), tmp_path / "run")
-    run = tc.Run.open(tmp_path / "run")
+@pytest.mark.parametrize(("stored", "times"), [(True, 0), (False, 1)])
+def test_desired_positions_are_found_once(calls, tmp_path, stored, times):
+    """The store of a finished run keeps them."""
+    run = tc.simulate(scenario(), tmp_path / "run" if stored else None)
+    if stored:
+        run = tc.Run.open(tmp_path / "run")
     asked = calls(desired_configuration)
     write_report(run, tmp_path / "page.html")
-    assert len(asked) == 1
+    assert len(asked) == times
 
 
 def test_positions_are_read_once(monkeypatch, tmp_path):

@@ -1,5 +1,6 @@
 """The report of a run: complete in one file, true to the run, safe with any text, and the same every time."""
 
+import base64
 import dataclasses
 import json
 import re
@@ -66,7 +67,40 @@ def test_the_playback_holds_the_run(run, page):
     np.testing.assert_array_equal(epoch["layer"], run.network.layer)
     np.testing.assert_array_equal(epoch["heard"], run.network.in_neighbors)
     assert (epoch["boundary"], epoch["core"]) == (run.network.boundary.tolist(), run.network.core)
-    assert len(data["light"]) == len(data["dark"]) == run.network.depth + 1
+    assert len(data["colours"]) == run.network.depth + 1
+    assert data["weights"] is None
+
+
+def test_the_playback_knows_the_weights_of_targets():
+    points, weights = np.random.default_rng(1).uniform(5, 45, (6, 2)), np.array([1.0, 2, 0, 1, 1, 0.0001])
+    run = tc.simulate(scenario(targets={"positions": points, "weights": weights}, steps=3))
+    data = json.loads(playback.playback_of(run).json)
+    there = weights > 0
+    assert np.abs(decoded(data)["targets"][0] - points[there]).max() < 0.01  # one without weight is not there
+    areas = np.frombuffer(base64.b64decode(data["weights"]), np.uint8)
+    np.testing.assert_allclose(areas[:4], 64 * weights[there][:4] / weights[there].mean(), atol=0.5)
+    assert 0 < areas[4] < areas[0] / 3
+
+
+def test_only_policies_that_walk_shortest_are_worked_out():
+    settings = {"walk": {}, "reach": {"motion": "reach"}, "own reward": {"beta": 1.0}}
+    made = {name: tc.simulate(scenario(control=control, steps=2)) for name, control in settings.items()}
+    found = {name: json.loads(playback.playback_of(run).json) for name, run in made.items()}
+    assert {name: data["gamma"] for name, data in found.items()} == {"walk": 0.95, "reach": None, "own reward": None}
+    assert [data["walks"] for data in found.values()] == [True, False, True]
+
+
+def test_numbers_are_plain(tmp_path):
+    """A field of a hundred kilometres, and errors that are only rounding."""
+    near = scenario()
+    wide = tc.Scenario(reference=near.reference * 2000, targets=near.targets.positions * 2000)
+    run = tc.simulate(wide)
+    page = Page(write_report(run, tmp_path / "wide.html"))
+    cost = tc.coverage_cost(run.positions[-1], run.targets)
+    assert cost > 1e6
+    assert f"{float(f'{cost:.3e}'):,.0f}" in page.text
+    tables = " ".join(data for tag, data in page.words if tag in ("td", "dd"))
+    assert not re.search(r"\de[-+]?\d", tables)
 
 
 @pytest.mark.parametrize(("shift", "scale"), [(0, 1e-6), (1e6, 1), (-3e5, 1e5)])
@@ -148,6 +182,7 @@ def test_the_scenario_in_the_page_runs_again(run, page, tmp_path):
     np.testing.assert_array_equal(again.positions, run.positions)
     assert "tricover run team.toml -o team.zarr" in page.text
     assert f"tricover {tc.__version__}" in page.text
+    assert "pip install . # in a clone of Tricover's repository" in page.text
     assert "positions = [ … 40 rows ]" in page.text
     assert "gamma = 0.95" in page.text
 
@@ -260,7 +295,7 @@ def test_what_only_python_can_hold_is_said(tmp_path):
         return lambda agents, triangles, targets: triangles.mean(axis=1)
 
     page = Page(write_report(tc.simulate(scenario(control={"goal": middle}, steps=4)), tmp_path / "own.html"))
-    assert "a function (middle) cannot be written down" in page.text
+    assert "a function (middle) of a script or notebook cannot be written down" in page.text
     assert "cannot be made again" in page.text
 
 

@@ -125,6 +125,7 @@ def test_a_run_whose_rules_are_gone_can_be_looked_at(tmp_path, mine):
     np.testing.assert_array_equal(opened.desired, desired)
     assert opened.summary()["vehicle"] == f"{mine}:Slow"
     assert opened.converged == converged
+    assert tc.certify(opened)["theorem1"].verdict == "holds"
     assert opened.to_xarray().attrs["goal"] == f"{mine}:middle"
     cut = tc.Run.open(tmp_path / "cut.zarr")
     np.testing.assert_array_equal(cut.positions, whole.positions[:6])

@@ -239,13 +239,13 @@ class Disk:
         path = Path(os.readlink(f"/proc/self/fd/{number}"))
         self.safe[os.fstat(number).st_ino] = self.content(path)
         if path.name == "zarr.json" and '"finished": true' in path.read_text():
-            others = {each for each in self.lost() if each.parent != path.parent}
+            others = {each for each in self.lost() if path.parent not in (each, each.parent)}
             assert not others, f"said to be finished before {others} were safe"
 
     @staticmethod
     def content(path):
         if path.is_dir():
-            return {each.name: each.stat().st_ino for each in path.iterdir() if each.name != "zarr.json"}
+            return {each.name: each.stat().st_ino for each in path.iterdir()}
         return path.read_bytes()
 
     def lost(self):
@@ -316,13 +316,14 @@ def test_overwriting_replaces_a_run_and_nothing_else(tmp_path):
     tc.simulate(given, store, overwrite=True)
     assert files(store) == files(tmp_path / "fresh.zarr")
     assert {each.name for each in tmp_path.iterdir()} == {"run.zarr", "fresh.zarr"}
-    (store / "positions" / "notes.txt").write_text("mine")
-    before = files(store)
-    with pytest.raises(
-        StoreError, match=r"run\.zarr holds 'positions/notes\.txt', which is not part of a run: move it"
-    ):
-        tc.simulate(given, store, overwrite=True)
-    assert files(store) == before
+    for name in ("positions/notes.txt", f"x.{'0a' * 16}.partial.txt", "c/0.txt", "zarr.json.bak"):
+        (store / name).parent.mkdir(exist_ok=True)
+        (store / name).write_text("mine")
+        before = files(store)
+        with pytest.raises(StoreError, match=rf"run\.zarr holds '{name}', which is not part of a run: move it"):
+            tc.simulate(given, store, overwrite=True)
+        assert files(store) == before
+        (store / name).unlink()
     with pytest.raises(InputError, match="choose one of them"):
         tc.simulate(given, store, overwrite=True, resume=True)
 

@@ -234,7 +234,7 @@ def test_functions_run_but_cannot_be_written(tmp_path):
     field = Drift(np.array([[1.0, 1.0], [2.0, 3.0]]), lambda positions, time: 0.01 * positions)
     scenario = tc.Scenario(reference=TEAM, targets=[[1, 1]], control={"goal": nearest_corner})
     assert tc.simulate(scenario).converged
-    with pytest.raises(InputError, match=r"a function \(nearest_corner\) cannot be written down"):
+    with pytest.raises(InputError, match=r"a function \(nearest_corner\) of a script or notebook cannot"):
         scenario.save(tmp_path / "s.toml")
     moving = tc.Scenario(reference=TEAM, targets=tc.Targets(field.start, motion=field), steps=4)
     np.testing.assert_array_equal(tc.simulate(moving).targets.points, field.at(3))
@@ -249,7 +249,10 @@ def test_the_json_schema_describes_every_key():
     assert schema["additionalProperties"] is False
     control = schema["$defs"]["Control"]["properties"]
     assert control["gamma"]["exclusiveMaximum"] == 1
-    assert control["goal"]["enum"] == ["centroid", "predictive", "rollout", "reference"]
+    names, own = control["goal"]["anyOf"]
+    assert names["enum"] == ["centroid", "predictive", "rollout", "reference"]
+    assert re.match(own["pattern"], "mine:halfway")
+    assert not re.match(own["pattern"], "halfway")
     assert all("description" in key or "$ref" in str(key) for key in control.values())
     json.dumps(schema)
 

@@ -13,7 +13,7 @@ from tricover.errors import FileFormatError, InputError
 if TYPE_CHECKING:
     from tricover.certificates import Certificate, Log
     from tricover.network import Network
-    from tricover.simulation import Scenario
+    from tricover.simulation import Run, Scenario
 
 __all__ = ["certify"]
 
@@ -103,9 +103,9 @@ def certify(
 
 def _source(
     subject: Path, networks: list[str] | None, scenario: Path | None, arrived: int | None, tolerance: float | None
-) -> "Log | Scenario":
-    """What the arguments name: a log (also of a run), or a scenario."""
-    from tricover.certificates import Settings, log_of_run, read_log, with_scenario
+) -> "Run | Log | Scenario":
+    """What the arguments name."""
+    from tricover.certificates import Settings, read_log, with_scenario
     from tricover.simulation import Run, Scenario
 
     if not os.path.exists(subject):  # False too for what no file can be called
@@ -115,7 +115,7 @@ def _source(
             raise InputError("--network and --scenario belong to a log: a run or a scenario has its own")
         if not (arrived is tolerance is None):
             raise InputError("--arrived and --tolerance belong to a log: a run or a scenario knows its anchors")
-        return log_of_run(Run.open(subject)) if subject.is_dir() else Scenario.load(subject)
+        return Run.open(subject) if subject.is_dir() else Scenario.load(subject)
     if not networks:
         raise InputError(f"{subject} is a log: name its network with --network FILE (tricover network -o writes one)")
     if scenario is not None and not (arrived is tolerance is None):
@@ -142,18 +142,20 @@ def _start_and_file(text: str) -> tuple[int, str]:
     return (int(step), path) if colon and step.isdecimal() else (0, text)
 
 
-def _draw(certificate: "Certificate", source: "Log | Scenario", figure: str, agent: int, path: Path) -> None:
+def _draw(certificate: "Certificate", source: "Run | Log | Scenario", figure: str, agent: int, path: Path) -> None:
     import matplotlib as mpl
 
-    from tricover.certificates import Log, transition_matrices
+    from tricover.certificates import log_of_run, transition_matrices
     from tricover.plot import plot_contraction, plot_settling, plot_transition, plot_tube, save_figure
+    from tricover.simulation import Run, Scenario
 
     mpl.use("Agg")
+    source = log_of_run(source) if isinstance(source, Run) else source
     if figure == "settling":
         save_figure(plot_settling(certificate), path)
     elif figure == "contraction":
         save_figure(plot_contraction(certificate), path)
-    elif not isinstance(source, Log) or not source.steps:
+    elif isinstance(source, Scenario) or not source.steps:
         raise InputError(f"the figure {figure!r} needs the steps of a run or a log")
     elif figure == "tube":
         save_figure(plot_tube(certificate, source, agent), path)

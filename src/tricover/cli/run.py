@@ -12,6 +12,7 @@ from tricover.cli.places import Output
 from tricover.cli.reading import place_of
 from tricover.cli.subject import step_bar
 from tricover.errors import InputError, plain
+from tricover.units import length
 
 __all__ = ["run"]
 
@@ -67,7 +68,7 @@ def _show(facts: dict[str, Any]) -> None:
         "steps": str(facts["steps"]),
         "settled": settled,
         "converged": "yes" if facts["converged"] else "no",
-        "largest distance to the desired positions": f"{facts['largest_error']:.3g} m",
+        "largest distance to the desired positions": length(facts["largest_error"]),
         "missed reach sets": str(facts["misses"]),
         "kept in": plain(facts["store"] or "") or "nothing (-o FOLDER keeps the run)",
     }

@@ -10,6 +10,7 @@ import typer
 
 from tricover.cli.console import load_kernels, note
 from tricover.errors import InputError
+from tricover.units import length
 
 if TYPE_CHECKING:
     from tricover.simulation import Progress, Run
@@ -60,7 +61,7 @@ def step_bar(wanted: bool) -> Iterator[Callable[["Progress"], None] | None]:
         task = bar.add_task("run", total=None, layers="", error="")
 
         def update(now: "Progress") -> None:
-            layers, error = f"{now.layers}/{now.depth + 1}", f"{now.largest_error:.3g} m"
+            layers, error = f"{now.layers}/{now.depth + 1}", length(now.largest_error)
             bar.update(task, completed=now.step, total=now.steps, layers=layers, error=error)
 
         yield update

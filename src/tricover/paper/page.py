@@ -11,6 +11,7 @@ from tricover.paper.study import Study
 from tricover.report import Section, playback_section, table_section, verdict, write_page
 from tricover.report.markup import Html, code_block, paragraph, text
 from tricover.report.page import figures_html
+from tricover.units import number
 
 if TYPE_CHECKING:
     from tricover.report.svg import Drawing
@@ -89,6 +90,6 @@ def _figures(title: str, figures: Iterable[Figure], draw: "Callable[[Figure], Dr
 def _runs(study: Study) -> Section:
     names = ("name", "motion", "vehicle", "steps", "settled_at", "largest_error")
     rows = [[run.summary()[name] for name in names] for run in study.runs.values()]
-    shown = [(*row[:4], "never" if row[4] is None else row[4], f"{row[5]:.3g}") for row in rows]
+    shown = [(*row[:4], "never" if row[4] is None else row[4], number(row[5], 3)) for row in rows]
     columns = ("run", "motion", "vehicle", "steps", "settled at step", "largest distance to p at the end, m")
     return table_section("Runs", columns, shown, right=columns[3:])

@@ -16,7 +16,7 @@ from tricover.targets import Targets
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.collections import LineCollection
+    from matplotlib.collections import LineCollection, PathCollection
 
 __all__ = [
     "MOST_DETAILED",
@@ -34,7 +34,8 @@ __all__ = [
     "label_texts",
     "links",
     "marker_area",
-    "present_points",
+    "place_targets",
+    "present_targets",
     "tell_sample",
 ]
 
@@ -43,6 +44,7 @@ Indices = NDArray[np.int64]
 
 _ANY = "#6b6b6b"  # for a follower of no particular layer
 _LEAST_ANCHOR = 8.0  # points²: anchors stay visible among thousands
+_LEAST_REGULAR = 30  # targets: fewer are no pattern
 MOST_DETAILED = 100  # agents: larger teams go without numbers and arrows
 MOST_DRAWN = 20_000  # agents with lines of their own: those of more would hide each other
 MOST_VECTORS = 20_000  # larger collections turn into pixels, lest a vector file become unwieldy
@@ -61,10 +63,10 @@ def first_agents(network: Network, most: int = MOST_DRAWN) -> Indices:
     return np.sort(first[:most])
 
 
-def tell_sample(ax: "Axes", shown: int, count: int, what: str) -> None:
-    """Say so in a corner where not everybody's lines are drawn."""
+def tell_sample(ax: "Axes", shown: int, count: int, what: str = "") -> None:
+    """Say so in a corner where not everybody is drawn, or not everybody's lines: ``what`` of them."""
     if shown < count:
-        text = f"{what} of {shown:,} of {count:,} agents: first layers"
+        text = f"{f'{what} of ' * bool(what)}{shown:,} of {count:,} agents: first layers"
         ax.annotate(text, (0.0, 0.0), (2, 2), "axes fraction", "offset points", fontsize="x-small", color=INK)
 
 
@@ -126,15 +128,62 @@ def draw_heads(ax: "Axes", tips: Floats, ways: Floats, colours: Any) -> None:
     )
 
 
-def present_points(targets: Targets) -> Floats:
-    """Points (D, 2) of the targets that are there: those with weight."""
-    return targets.points if targets.weights is None else targets.points[targets.weights > 0]
+def present_targets(targets: Targets) -> tuple[Floats, Floats | None]:
+    """Points (D, 2) and weights (D,), if any, of the targets that are there: those with weight."""
+    if targets.weights is None:
+        return targets.points, None
+    there = targets.weights > 0
+    return targets.points[there], targets.weights[there]
 
 
-def draw_targets(ax: "Axes", points: Floats) -> None:
-    """Targets (D, 2) as small dots on the ground, under everything else."""
-    looks: dict[str, Any] = {"c": GROUND, "linewidths": 0, "zorder": 0.5, "rasterized": len(points) > MOST_VECTORS}
-    ax.scatter(points[:, 0], points[:, 1], s=float(np.clip(2000 / max(len(points), 1), 0.6, 5.0)), **looks)
+def draw_targets(
+    ax: "Axes", points: Floats, weights: Floats | None = None, scale: float = 1.0, alpha: float = 1.0
+) -> "PathCollection":
+    """Targets (D, 2) as dots on the ground, under everything else; the larger the weight, the larger the dot.
+
+    Many dots, and those of a lattice, would outshine the agents: they are smaller and lighter.
+    """
+    count = max(len(points), 1)
+    fading = 0.75 if _regular(points) else 1.0
+    looks: dict[str, Any] = {
+        "c": GROUND,
+        "s": _target_areas(points, weights, scale),
+        "alpha": alpha * fading * float(np.clip(1.0 - 0.25 * np.log10(count / 500), 0.35, 1.0)),
+        "linewidths": 0,
+        "zorder": 0.5,
+        "rasterized": len(points) > MOST_VECTORS,
+    }
+    return ax.scatter(points[:, 0], points[:, 1], **looks)
+
+
+def place_targets(dots: "PathCollection", points: Floats, weights: Floats | None, scale: float = 1.0) -> None:
+    """Move the targets that ``draw_targets`` drew."""
+    dots.set_offsets(points)
+    dots.set_sizes(np.atleast_1d(_target_areas(points, weights, scale)))
+
+
+def _target_areas(points: Floats, weights: Floats | None, scale: float) -> Any:
+    """Areas in points²: one, or as the weights have it, (D,), up to four times the usual."""
+    usual = scale * float(np.clip(2000 / max(len(points), 1), 0.6, 5.0)) * (0.5 if _regular(points) else 1.0)
+    if weights is None or not len(points):
+        return usual
+    return usual * np.clip(weights / weights.mean(), 0.2, 4.0)
+
+
+def _regular(points: Floats) -> bool:
+    """Whether points stand in rows and columns: they have few distinct coordinates.
+
+    >>> _regular(np.stack(np.meshgrid(np.arange(9.0), np.arange(9.0)), -1).reshape(-1, 2))
+    True
+    >>> _regular(np.random.default_rng(0).random((81, 2)))
+    False
+    """
+    if len(points) < _LEAST_REGULAR:
+        return False
+    extent = float(np.ptp(points, axis=0).max()) or 1.0
+    rounded = np.rint((points - points[0]) * (1e6 / extent))
+    columns, rows = (len(np.unique(values)) for values in rounded.T)
+    return columns * rows <= 6 * len(points)  # a lattice that a polygon cuts has up to so many crossings
 
 
 def draw_agents(

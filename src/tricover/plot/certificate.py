@@ -1,6 +1,6 @@
 """Figures of a certificate: contraction, settling by layer, the sparsity of Γ, the tube around a desired position."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from tricover.plot.style import (
     ACTUAL,
     COLUMN,
     FAINT,
+    INK,
     WANTED,
     figure_style,
     layer_colours,
@@ -17,6 +18,7 @@ from tricover.plot.style import (
     subscripted,
     whole_numbers,
 )
+from tricover.units import length
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from tricover.certificates import Certificate, Log
 
 __all__ = ["plot_contraction", "plot_settling", "plot_transition", "plot_tube"]
+
+_LEAST_ENTRY = 0.15  # of a transition matrix: smaller ones are drawn as large as this, lest they vanish
 
 
 def plot_contraction(certificate: "Certificate", ax: "Axes | None" = None) -> "Axes":
@@ -82,7 +86,7 @@ def plot_transition(matrix: "csr_array", network: Network, ax: "Axes | None" = N
             ax.axhline(cut - 0.5, color=FAINT, linewidth=0.4, zorder=0)
             ax.axvline(cut - 0.5, color=FAINT, linewidth=0.4, zorder=0)
         size = float(np.clip(5000 / len(order) ** 1.4, 0.3, 24))
-        areas = size * np.clip(np.abs(entries.data[shown]), 0.15, 1)
+        areas = size * np.clip(np.abs(entries.data[shown]), _LEAST_ENTRY, 1)
         ax.scatter(
             columns[shown], rows[shown], s=areas, c=colours, marker="s", linewidths=0, rasterized=len(order) > 2000
         )
@@ -96,7 +100,18 @@ def plot_transition(matrix: "csr_array", network: Network, ax: "Axes | None" = N
         ax.spines[:].set_visible(True)
         ax.set_xlabel("heard agent, by layer")
         ax.set_ylabel("landing agent, by layer")
+        _key_to_sizes(ax, size)
     return ax
+
+
+def _key_to_sizes(ax: "Axes", area: float) -> None:
+    """What the squares mean, ``area`` points² for 1; in the corner above the diagonal, where no entry can be."""
+    from matplotlib.lines import Line2D
+
+    looks: dict[str, Any] = {"marker": "s", "color": INK, "linestyle": "", "markeredgewidth": 0}
+    names = {1.0: "1", 0.5: "0.5", _LEAST_ENTRY: f"{_LEAST_ENTRY} or less"}
+    keys = [Line2D([], [], markersize=(area * entry) ** 0.5, label=name, **looks) for entry, name in names.items()]
+    ax.legend(handles=keys, loc="upper right", title="entry", alignment="left")
 
 
 def plot_tube(certificate: "Certificate", log: "Log", agent: int, ax: "Axes | None" = None) -> "Axes":
@@ -113,7 +128,7 @@ def plot_tube(certificate: "Certificate", log: "Log", agent: int, ax: "Axes | No
         ax = ax or new_axes(COLUMN, 0.72 * COLUMN)
         if bound is not None and bound < log.steps:
             ax.fill_between([bound, log.steps], 0, radius, color=WANTED, alpha=0.18, linewidth=0)
-            ax.hlines(radius, bound, log.steps, color=WANTED, label=rf"radius $\rho$ = {radius:.3g} m, {kind}")
+            ax.hlines(radius, bound, log.steps, color=WANTED, label=rf"radius $\rho$ = {length(radius)}, {kind}")
             ax.axvline(bound, color=FAINT, linewidth=0.6, label=f"bound, step {bound}")
         ax.plot(away, color=ACTUAL, linewidth=0.8, label=f"agent {agent}, layer {layer}")
         ax.set(xlabel="step", ylabel="distance from desired, m", xlim=(0, max(log.steps, 1)), ylim=(0, None))

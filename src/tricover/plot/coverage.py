@@ -13,7 +13,7 @@ from tricover.plot.agents import (
     key_to_layers,
     key_to_roles,
     marker_area,
-    present_points,
+    present_targets,
 )
 from tricover.plot.paths import chosen_step
 from tricover.plot.style import (
@@ -29,6 +29,7 @@ from tricover.plot.style import (
     whole_numbers,
 )
 from tricover.simulation import Run
+from tricover.units import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,6 +52,7 @@ def plot_coverage(trace: CoverageTrace, ax: "Axes | None" = None) -> "Axes":
         costs = np.concatenate([trace.costs, [] if trace.lloyd is None else trace.lloyd])
         if np.nanmin(costs) > 0 and np.nanmax(costs) > _LARGE * np.nanmin(costs):
             ax.set_yscale("log")
+            ax.yaxis.set_major_formatter(lambda cost, _: number(cost))
         else:
             ax.set_ylim(0, None)
         ax.set(xlabel="step of the team, iteration of Lloyd's", ylabel="coverage cost, m²", xlim=(0, None))
@@ -65,12 +67,13 @@ def plot_voronoi(run: Run, step: int = -1, ax: "Axes | None" = None) -> "Axes":
 
     time = chosen_step(run, step)
     positions, present = (run.read(name, time, time + 1)[0] for name in ("positions", "present"))
-    ground, network = present_points(run.mission.targets_at(time)), run.network_at(max(min(time, run.steps - 1), 0))
+    ground, masses = present_targets(run.mission.targets_at(time))
+    network = run.network_at(max(min(time, run.steps - 1), 0))
     box = _around(np.concatenate([positions[present], ground]))
     cells = [cell for cell in voronoi_cells(positions[present], box) if len(cell)]
     with figure_style():
         ax = ax or new_map(box, strip=True)
-        draw_targets(ax, ground)
+        draw_targets(ax, ground, masses)
         raster, width = len(cells) > MOST_VECTORS, float(np.clip(200 / len(cells), 0.15, 0.5))
         ax.add_collection(
             PolyCollection(cells, facecolors="none", edgecolors=FAINT, linewidths=width, zorder=1, rasterized=raster)

@@ -25,7 +25,7 @@ from tricover.plot.agents import (
     label_texts,
     links,
     marker_area,
-    present_points,
+    present_targets,
     tell_sample,
 )
 from tricover.plot.style import FAINT, figure_style, layer_colours, new_axes, new_map
@@ -67,10 +67,10 @@ def plot_desired(
 ) -> "Axes":
     """Draw the desired formation of a run with its links, over the targets; arguments as in ``plot_network``."""
     with figure_style():
-        ground = present_points(run.targets)
+        ground, masses = present_targets(run.targets)
         ax = ax or new_map(ground, run.desired[: len(run.network)], strip=key)
         _draw_formation(ax, run.network, run.desired, labels, key)
-        draw_targets(ax, ground)
+        draw_targets(ax, ground, masses)
         if key:
             key_to_roles(ax, run.network, targets=True)
         ax.set(xlabel="x, m", ylabel="y, m")

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from tricover.geometry import CellGrid
 from tricover.mdp import Solution
 from tricover.plot.style import COLUMN, INK, figure_style, new_axes, plain_axes
+from tricover.units import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,8 +80,8 @@ def draw_solution(ax: "Axes", solution: Solution, corners: Floats | None = None)
     shape = problem.triangle if corners is None else corners
     centres = problem.grid.weights @ shape
     cells = draw_cells(ax, problem.grid, shape, array=solution.value, cmap="viridis_r", linewidths=0.1)
-    bar = ax.figure.colorbar(cells, ax=ax, label="value V*(s)", shrink=0.7)
-    bar.ax.ticklabel_format(scilimits=(-2, 3))
+    bar = ax.figure.colorbar(cells, ax=ax, label="value $V^*(s)$: the lower, the better", shrink=0.7)
+    bar.ax.yaxis.set_major_formatter(lambda value, _: number(value))
     _draw_policy(ax, solution, centres)
     x, y = centres[problem.goal_cell]
     ax.plot(x, y, "*", color=HIGHLIGHT, markersize=10, markeredgecolor="white", linestyle="", zorder=4, label="goal")

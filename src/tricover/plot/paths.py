@@ -17,7 +17,7 @@ from tricover.plot.agents import (
     key_to_layers,
     key_to_roles,
     marker_area,
-    present_points,
+    present_targets,
     tell_sample,
 )
 from tricover.plot.style import agent_colours, figure_style, new_map
@@ -63,9 +63,9 @@ def plot_paths(run: Run, ax: "Axes | None" = None, agents: Sequence[int] | NDArr
     area = 0.8 * marker_area(len(chosen), False)
     trails = [_moves(run.positions[:, agent]) for agent in chosen]
     with figure_style():
-        ground = present_points(run.targets)
+        ground, masses = present_targets(run.targets)
         ax = ax or new_map(ground, run.positions[0, chosen], run.positions[-1, chosen], strip=True)
-        draw_targets(ax, ground)
+        draw_targets(ax, ground, masses)
         lines = LineCollection(
             trails,
             colors=agent_colours(network.depth, network.layer[chosen]),

@@ -2,7 +2,8 @@
 
 What stands still (targets, desired positions, the key) is drawn once and kept as pixels; what moves is drawn over it.
 The figure has its own Agg canvas, so no screen and no backend is needed. Vertices of links and trails are views of one
-array each: writing into it moves them all. Artists are made anew only where the network changes.
+array each: writing into it moves them all. Artists are made anew only where the network changes. Of a huge team
+only the first layers are drawn, and only their positions are kept.
 """
 
 from typing import Any
@@ -12,7 +13,18 @@ from numpy.typing import NDArray
 
 from tricover.errors import plain
 from tricover.network import Network
-from tricover.plot.agents import agents_by_role, draw_agents, draw_lines, first_agents, links, marker_area, tell_sample
+from tricover.plot.agents import (
+    agents_by_role,
+    draw_agents,
+    draw_lines,
+    draw_targets,
+    first_agents,
+    links,
+    marker_area,
+    place_targets,
+    present_targets,
+    tell_sample,
+)
 from tricover.plot.style import FAINT, GROUND, INK, ROLES, figure_style, layer_colours
 from tricover.simulation import Run
 from tricover.simulation.run import BLOCK
@@ -29,6 +41,7 @@ ROOM = 0.03  # around everybody, of the extent
 SETTLED = "#0072b2"
 LONGEST_NAME = 45  # characters, beside the counter
 _ANY = "#6b6b6b"  # a follower of no particular layer
+_DOTS = 2.0  # targets are so much larger than in print
 _ANCHOR = 22.0  # points²: anchors stay visible among thousands
 
 
@@ -41,7 +54,9 @@ class Scene:
 
         self.run, self._links, self._trails = run, links, trails
         self._low, self._high = _bounds(run)
-        self._positions = _Positions(run)
+        self._cast = [first_agents(epoch.network) for epoch in run.epochs]
+        self._agents = np.unique(np.concatenate(self._cast))  # whoever is drawn at any time
+        self._positions = _Positions(run, self._agents)
         self._starts = np.array([epoch.start for epoch in run.epochs])
         self._epoch = -1  # the one that the artists belong to: none yet
         self._still: Any = None
@@ -69,7 +84,7 @@ class Scene:
             epoch = self._epoch_at(step)
             if epoch != self._epoch:
                 self._epoch = epoch
-                self._meet(self.run.epochs[epoch].network, trail[-1])
+                self._meet(self.run.epochs[epoch].network, self._cast[epoch])
             self._move(step, trail)
             self._canvas.restore_region(self._still)
             for artist in self._moving:
@@ -90,18 +105,16 @@ class Scene:
         ax.set_axis_off()
         ax.set_aspect("equal")
         ax.set(xlim=(self._low[0], self._high[0]), ylim=(self._low[1], self._high[1]))
-        self._area = max(8.0, 2.2 * marker_area(len(run.network), labelled=False))
-        targets = run.mission.targets_at(0)
-        area = float(np.clip(5000 / max(len(targets), 1), 1.2, 10.0))
-        x, y = targets.points.T
-        self._targets = ax.scatter(x, y, s=area, c=GROUND, alpha=0.7, linewidths=0, zorder=0.5)
+        shown = self._cast[-1]
+        self._area = max(8.0, 2.2 * marker_area(len(shown), labelled=False))
+        self._targets = draw_targets(ax, *present_targets(run.mission.targets_at(0)), _DOTS, 0.7)
         self._targets.set_animated(not run.mission.targets.still)
-        living = np.flatnonzero(run.network.layer >= 0)
+        living = shown[run.network.layer[shown] >= 0]
         width = 0.1 * self._area**0.5
         rings: dict[str, Any] = {"facecolors": "none", "edgecolors": FAINT, "linewidths": width, "zorder": 0.7}
         x, y = run.desired[living].T
         ax.scatter(x, y, s=0.8 * self._area, **rings)
-        tell_sample(ax, len(first_agents(run.network)), len(run.network), "links and trails")
+        tell_sample(ax, len(shown), len(run.network))
         self._write()
         self._moving: list[Any] = []
         self._canvas.draw()
@@ -147,34 +160,41 @@ class Scene:
         """Which epoch a step belongs to, counted from 0: the last that has begun."""
         return int(np.searchsorted(self._starts, step, side="right")) - 1
 
-    def _meet(self, network: Network, places: Floats) -> None:
-        """Artists for the agents of a network, in the order of drawing."""
+    def _meet(self, network: Network, shown: NDArray[np.int64]) -> None:
+        """Artists for the agents of a network that are ``shown``, in the order of drawing."""
         for artist in self._moving:
             if artist not in (self._targets, self._counter):
                 artist.remove()
         ax, colours = self._ax, layer_colours(network.depth)
         moving: list[Any] = [] if self.run.mission.targets.still else [self._targets]
-        shown = first_agents(network)
-        self._walkers = shown[network.layer[shown] >= 0]
-        self._tails = np.empty((len(self._walkers), self._trails + 1, 2))
+        walkers = shown[network.layer[shown] >= 0]
+        self._walkers = self._rows(walkers)
+        self._tails = np.empty((len(walkers), self._trails + 1, 2))
         if self._trails:
-            tint, width = colours[network.layer[self._walkers]], 0.3 * self._area**0.5
+            tint, width = colours[network.layer[walkers]], 0.3 * self._area**0.5
             moving.append(draw_lines(ax, self._tails, tint, width, alpha=0.25, animated=True, joinstyle="round"))
-        self._pairs = links(network, shown[network.layer[shown] > 0])
-        self._segments = np.empty((len(self._pairs), 2, 2))
+        pairs = links(network, shown[network.layer[shown] > 0])
+        self._pairs = self._rows(pairs)
+        self._segments = np.empty((len(pairs), 2, 2))
         if self._links:
-            layer = network.layer[self._pairs[:, 1]]
+            layer = network.layer[pairs[:, 1]]
             width = np.clip(80 / len(network), 0.3, 1.3) * (1.0 - 0.5 * (layer - 1) / network.depth)
             moving.append(draw_lines(ax, self._segments, colours[layer], width, alpha=0.45, animated=True))
         self._markers = []
-        for role, agents in agents_by_role(network).items():
+        nowhere = np.zeros((len(network), 2))
+        for role, everybody in agents_by_role(network).items():
+            agents = np.intersect1d(everybody, shown)
             if agents.size:
                 area = max(self._area, 0.0 if role == "follower" else _ANCHOR)
-                draw_agents(ax, network, places, area, only=agents)
-                self._markers.append((np.sort(agents), ax.collections[-1]))
+                draw_agents(ax, network, nowhere, area, only=agents)
+                self._markers.append((self._rows(agents), ax.collections[-1]))
         for _, markers in self._markers:
             markers.set_animated(True)
         self._moving = [*moving, *(markers for _, markers in self._markers), self._counter]
+
+    def _rows(self, agents: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where agents stand among those whose positions are kept."""
+        return np.searchsorted(self._agents, agents)
 
     def _move(self, step: int, trail: Floats) -> None:
         """Put everything where it is."""
@@ -183,28 +203,28 @@ class Scene:
         for agents, markers in self._markers:
             markers.set_offsets(trail[-1][agents])
         if self._moving[0] is self._targets:
-            self._targets.set_offsets(self.run.mission.targets_at(step).points)
+            place_targets(self._targets, *present_targets(self.run.mission.targets_at(step)), _DOTS)
         settled = self.run.settled_at is not None and step >= self.run.settled_at
         self._counter.set_text(f"settled at step {self.run.settled_at}" if settled else f"step {step}")
         self._counter.set_color(SETTLED if settled else INK)
 
 
 class _Positions:
-    """Positions of a run, read block by block as time goes on."""
+    """Positions of some agents of a run, read block by block as time goes on."""
 
-    def __init__(self, run: Run) -> None:
-        self._run, self._start, self._block = run, 0, np.empty((0, 0, 2))
+    def __init__(self, run: Run, agents: NDArray[np.int64]) -> None:
+        self._run, self._agents, self._start, self._block = run, agents, 0, np.empty((0, 0, 2))
         self._length = max(1, BLOCK // len(run.network))
 
     def at(self, step: int, trail: int, part: float) -> Floats:
-        """Where everybody is a ``part`` of the way beyond a step, after ``trail`` steps before: (trail + 1, N, 2).
+        """Where these agents are a ``part`` of the way beyond a step, after ``trail`` steps before: (trail + 1, K, 2).
 
         Before the start everybody stands where it starts.
         """
         first, last = max(0, step - max(trail, 1) + 1), min(step + 1, self._run.steps)
         if first < self._start or last >= self._start + len(self._block):
             self._start = first
-            self._block = self._run.read("positions", first, max(last, first + self._length) + 1)
+            self._block = self._run.read("positions", first, max(last, first + self._length) + 1)[:, self._agents]
         known = self._block[first - self._start : last - self._start + 1]
         here, there = known[step - first], known[last - first]
         ways = [*known[: step - first + 1], here + part * (there - here)][-(trail + 1) :]

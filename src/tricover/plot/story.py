@@ -10,7 +10,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from tricover.errors import InputError
 from tricover.geometry import CellGrid, barycentric, flat
 from tricover.goals import cell_points
 from tricover.mdp import LocalMDP
-from tricover.plot.agents import draw_agents, draw_heads, draw_lines, draw_targets, marker_area, present_points
+from tricover.plot.agents import draw_agents, draw_heads, draw_lines, draw_targets, marker_area, present_targets
 from tricover.plot.mdp import EQUILATERAL, HIGHLIGHT, draw_cells, draw_solution
 from tricover.plot.paths import chosen_agents
 from tricover.plot.style import ACTUAL, FAINT, INK, PAGE, counted, figure_style, time_line, whole_numbers
@@ -66,6 +66,8 @@ def plot_story(run: Run, agent: int, axes: "Sequence[Axes] | None" = None, label
         _draw_way(panels[1], run, life)
         _draw_decision(panels[2], run, life)
         _draw_arrival(panels[3], run, life)
+        for ax in panels:
+            ax.set_anchor("NW")  # titles stand in line, whatever the shape of the drawing
     return panels
 
 
@@ -95,7 +97,7 @@ def _life(run: Run, agent: int, label: str | None) -> _Life:
 def _draw_place(ax: "Axes", run: Run, life: _Life) -> None:
     network, last = run.network, run.positions[-1]
     heard = network.in_neighbors[life.agent]
-    draw_targets(ax, present_points(run.targets))
+    draw_targets(ax, *present_targets(run.targets))
     draw_agents(ax, network, last, 0.6 * marker_area(len(network), False), faint=True)
     ax.fill(*last[heard].T, facecolor=_VISITED, edgecolor="none", zorder=0.4)
     ways = last[life.agent] - last[heard]
@@ -104,9 +106,11 @@ def _draw_place(ax: "Axes", run: Run, life: _Life) -> None:
     draw_heads(ax, last[heard] + 0.6 * ways, ways, HIGHLIGHT)
     draw_agents(ax, network, last, 30.0, only=np.append(heard, life.agent))
     _draw_path(ax, life.path)
+    _number(ax, heard.tolist(), last[heard])
     ax.set_aspect("equal")
     ax.set(xlabel="x, m", ylabel="y, m")
-    ax.set_title(f"{life.name}, layer {network.layer[life.agent]}, listens to {_all(heard.tolist())}")
+    words = f"{life.name}, layer {network.layer[life.agent]}, listens to {_all(heard.tolist())}"
+    ax.set_title(words, loc="left")
 
 
 def _draw_way(ax: "Axes", run: Run, life: _Life) -> None:
@@ -116,13 +120,13 @@ def _draw_way(ax: "Axes", run: Run, life: _Life) -> None:
     draw_cells(ax, grid, EQUILATERAL, np.unique(cells[cells >= 0]), facecolors=_VISITED, linewidths=0, zorder=0)
     draw_lines(ax, _cuts(grid.resolution) @ EQUILATERAL, FAINT, 4 / (grid.resolution + 8), zorder=0)
     ax.fill(*EQUILATERAL.T, facecolor="none", edgecolor=INK, linewidth=0.7, zorder=1)
-    draw_targets(ax, _seen(run.targets, life.triangles[-1]))
+    draw_targets(ax, *_seen(run.targets, life.triangles[-1]))
     _draw_path(ax, own @ EQUILATERAL)
     ax.set(xlim=(-_AROUND, 1 + _AROUND), ylim=(-_AROUND, EQUILATERAL[0, 1] + _AROUND))
     _name_corners(ax, run.network.in_neighbors[life.agent].tolist())
     outside = int((cells < 0).sum())
-    note = f", {outside} of {len(cells)} steps outside" if outside else ""
-    ax.set_title(f"its {len(grid)} cells and its way{note}")
+    note = f", {outside} of {len(cells)} outside" if outside else ""
+    ax.set_title(f"its {len(grid):,} cells and its way{note}", loc="left")
 
 
 def _draw_decision(ax: "Axes", run: Run, life: _Life) -> None:
@@ -133,7 +137,7 @@ def _draw_decision(ax: "Axes", run: Run, life: _Life) -> None:
     grid = CellGrid(control.resolution)
     mdp = LocalMDP(grid, life.triangles[-1], goal, control.alpha, control.beta, control.gamma)
     draw_solution(ax, mdp.solve(), EQUILATERAL)
-    ax.set_title("value of each cell, and the policy to its goal")
+    ax.set_title("value of each cell, and the policy to its goal", loc="left")
 
 
 def _draw_arrival(ax: "Axes", run: Run, life: _Life) -> None:
@@ -153,7 +157,20 @@ def _draw_arrival(ax: "Axes", run: Run, life: _Life) -> None:
     ax.set(xlabel="step", ylabel="distance, m", ylim=(0, top), xlim=(0, run.steps))
     whole_numbers(ax.xaxis)
     ax.legend(loc="upper right", title=f"{life.name} to its", alignment="left", frameon=True, edgecolor="none")
-    ax.set_title("how far it is from where it should be")
+    ax.set_title("how far it is from where it should be", loc="left")
+
+
+def _number(ax: "Axes", agents: list[int], corners: Floats) -> None:
+    """The agents' numbers beside their markers at ``corners`` (3, 2), on the outer side of the triangle."""
+    from matplotlib.patheffects import withStroke
+
+    ways = corners - corners.mean(axis=0)
+    ways /= np.maximum(np.linalg.norm(ways, axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    looks: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 7, "weight": "bold", "zorder": 7}
+    halo = [withStroke(linewidth=2, foreground="white")]
+    for agent, corner, way in zip(agents, corners, ways, strict=True):
+        shift = (float(9 * way[0]), float(9 * way[1]))
+        ax.annotate(str(agent), tuple(corner), shift, textcoords="offset points", path_effects=halo, **looks)
 
 
 def _draw_path(ax: "Axes", path: Floats) -> None:
@@ -169,11 +186,12 @@ def _cuts(resolution: int) -> Floats:
     return np.concatenate([np.roll(ends, turn, axis=2) for turn in range(3)])
 
 
-def _seen(targets: Targets, triangle: Floats) -> Floats:
-    """The targets inside a triangle (3, 2), in the equilateral frame."""
-    points = present_points(targets)
+def _seen(targets: Targets, triangle: Floats) -> tuple[Floats, Floats | None]:
+    """The targets inside a triangle (3, 2) in the equilateral frame, and their weights."""
+    points, weights = present_targets(targets)
     own = barycentric(points, np.broadcast_to(triangle, (len(points), 3, 2)))
-    return np.asarray(own[(own >= 0).all(axis=1)] @ EQUILATERAL)
+    inside = (own >= 0).all(axis=1)
+    return np.asarray(own[inside] @ EQUILATERAL), None if weights is None else weights[inside]
 
 
 def _name_corners(ax: "Axes", agents: list[int]) -> None:

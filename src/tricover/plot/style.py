@@ -79,6 +79,8 @@ _SETTINGS: Any = {
     "lines.linewidth": 1.0,
     "grid.linewidth": 0.4,
     "grid.color": "#dddddd",
+    "axes.formatter.limits": (-5, 7),  # plain numbers at the axes
+    "axes.formatter.useoffset": False,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "figure.dpi": 150,

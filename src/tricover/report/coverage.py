@@ -8,6 +8,7 @@ from tricover.report.findings import LLOYD, MOST_AGENTS, Covering, Findings, Tea
 from tricover.report.markup import Html, note, paragraph, table
 from tricover.report.page import Section, figures_html
 from tricover.simulation import Run
+from tricover.units import number
 
 if TYPE_CHECKING:
     from tricover.report.svg import Drawing
@@ -38,9 +39,9 @@ def _row(team: Team, best: float | None) -> tuple[object, ...]:
     cost = team.coverage.cost
     return (
         team.name,
-        f"{cost:#.4g}",
+        number(cost, padded=True),
         f"{cost / best:.2f}" if best else "–",
-        f"{team.coverage.largest:#.4g}",
+        number(team.coverage.largest, padded=True),
         "–" if team.steps is None else team.steps,
     )
 

@@ -7,6 +7,7 @@ from tricover.certificates import FAILS, HOLDS, NOT_APPLICABLE, Certificate, Cla
 from tricover.report.findings import Findings
 from tricover.report.markup import Html, note, paragraph, table, text, verdict
 from tricover.report.page import Section, figures_html
+from tricover.units import number
 
 if TYPE_CHECKING:
     from tricover.report.svg import Drawing
@@ -46,7 +47,7 @@ def _shown(value: object) -> str:
         return {True: "yes", False: "no", None: "none"}[value]
     if isinstance(value, dict):
         return ", ".join(f"{name} {count}" for name, count in value.items()) or "none"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return number(value) if isinstance(value, float) else str(value)
 
 
 def _layers(certificate: Certificate) -> Html:
@@ -56,7 +57,7 @@ def _layers(certificate: Certificate) -> Html:
             layer.index,
             layer.agents,
             *("–" if step is None else step for step in (layer.settled, layer.bound)),
-            *("–" if metres is None else f"{metres:.3g}" for metres in (layer.distance, layer.radius)),
+            *("–" if metres is None else number(metres, 3) for metres in (layer.distance, layer.radius)),
         )
         for layer in certificate.layers
     )

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Section", "figure_section", "figures_html", "nested", "resource", "table_section", "write_page"]
 
+_SCRIPTS = ("cells.js", "run.js", "marks.js", "playback.js")  # in this order
+
 
 @dataclass(frozen=True)
 class Section:
@@ -59,7 +61,7 @@ def figure_section(title: str, *figures: "tuple[Drawing, str]", note: str = "") 
 def figures_html(figures: "Iterable[tuple[Drawing, str]]") -> Html:
     """Figures with their captions, side by side where there is room."""
     shown = (
-        f'<figure><div class="scroll">{inline_svg(drawing, caption)}</div>'
+        f'<figure><div class="scroll" tabindex="0">{inline_svg(drawing, caption)}</div>'
         f"<figcaption>{text(caption)}</figcaption></figure>\n"
         for drawing, caption in figures
     )
@@ -98,7 +100,7 @@ def write_page(
         contents=contents,
         body=with_own_names(body),
         style=resource("style.css"),
-        script=resource("playback.js"),
+        script="".join(map(resource, _SCRIPTS)),
     )
     write_whole(path, page)
     return Path(path)

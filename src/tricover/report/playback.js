@@ -2,95 +2,11 @@
 // Plays a run on a canvas. Each <figure class="playback"> holds its data as JSON, written by playback.py, which says
 // what is in it. Nothing is fetched. `figure.playback` is the player, for scripts.
 
-const FIRST_CELL = 3; // in the record of cells: 0 not known, 1 no follower, 2 outside its triangle, 3 + cell otherwise
 const NOWHERE = 65535; // of a target that is not there
 const REACH = 18; // pixels from an agent within which a pointer means it
-
-function decoded(text, kind) {
-  const binary = atob(text);
-  const bytes = new Uint8Array(binary.length);
-  for (let k = 0; k < bytes.length; k++) bytes[k] = binary.charCodeAt(k);
-  return new kind(bytes.buffer);
-}
-
-function clamp(value, low, high) {
-  return Math.min(Math.max(value, low), high);
-}
-
-// The run itself: who is where, in which cell, in which network.
-class Run {
-  constructor(data) {
-    this.agents = data.agents;
-    this.ids = data.ids;
-    this.steps = data.steps;
-    this.frames = data.steps.length;
-    this.corner = data.corner;
-    this.unit = data.unit;
-    this.resolution = data.resolution;
-    this.positions = decoded(data.positions, Uint16Array);
-    this.desired = decoded(data.desired, Uint16Array);
-    this.targets = decoded(data.targets, Uint16Array);
-    this.targetFrames = data.targetFrames;
-    const cells = data.cellBytes === 2 ? Uint16Array : Uint32Array;
-    this.cells = decoded(data.cells, cells);
-    this.goals = decoded(data.goals, cells);
-    this.epochs = data.epochs.map((epoch) => ({
-      ...epoch,
-      layer: decoded(epoch.layer, Int16Array),
-      heard: decoded(epoch.heard, Int32Array),
-    }));
-  }
-
-  id(agent) {
-    return this.ids ? this.ids[agent] : agent;
-  }
-
-  // The network in use at a frame. After the last step it is still that of the last step.
-  epoch(frame) {
-    const step = Math.min(this.steps[frame], Math.max(this.steps[this.frames - 1] - 1, 0));
-    return this.epochs.findLast((epoch) => epoch.start <= step) || this.epochs[0];
-  }
-
-  // Where an agent is at a time in frames, in units; between frames on the straight line.
-  at(agent, time) {
-    const frame = Math.floor(time);
-    const next = Math.min(frame + 1, this.frames - 1);
-    const part = time - frame;
-    const a = 2 * (frame * this.agents + agent);
-    const b = 2 * (next * this.agents + agent);
-    const from = this.positions;
-    return [from[a] + part * (from[b] - from[a]), from[a + 1] + part * (from[b + 1] - from[a + 1])];
-  }
-
-  metres([x, y]) {
-    return [this.corner[0] + this.unit * x, this.corner[1] + this.unit * y];
-  }
-
-  cell(record, frame, agent) {
-    const entry = record[frame * this.agents + agent];
-    return entry >= FIRST_CELL ? entry - FIRST_CELL : null;
-  }
-
-  // The cell as words.
-  cellText(record, frame, agent) {
-    const entry = record[frame * this.agents + agent];
-    if (entry === 0) return "not known after the last step";
-    if (entry === 1) return "none";
-    if (entry === 2) return record === this.cells ? "outside its triangle" : "none: its triangle has no area";
-    return `${entry - FIRST_CELL} of ${this.resolution ** 2}`;
-  }
-
-  // Barycentric corners of a cell: row r from corner 0 holds 2r + 1 cells, up and down in turn, from number r² on.
-  cellCorners(cell) {
-    const size = this.resolution;
-    const row = Math.floor(Math.sqrt(cell));
-    const place = cell - row * row;
-    const down = place % 2;
-    const j = Math.floor(place / 2);
-    const base = [size - 1 - row, j, row - j - down];
-    return [0, 1, 2].map((corner) => base.map((part, k) => (part + (down ? k !== corner : k === corner)) / size));
-  }
-}
+const ROOM = 34; // pixels around everything, for the numbers at the axes
+const MOST_APART = 300; // agents: larger teams are not drawn apart
+const ARROW = 15; // pixels that an arrow of the policy needs
 
 class Player {
   constructor(figure) {
@@ -108,6 +24,9 @@ class Player {
     this.centre = null; // of the view, in units; null: the middle of the box
     this.xs = new Float32Array(this.run.agents); // on the canvas, at the time that is shown
     this.ys = new Float32Array(this.run.agents);
+    this.realX = new Float32Array(this.run.agents); // and where they really are: others may stand in their way
+    this.realY = new Float32Array(this.run.agents);
+    this.colours = data.colours;
     this.pace = clamp(this.run.frames / 12, 1.5, 30); // frames per second at speed 1
     this.measure();
     this.listen();
@@ -127,17 +46,16 @@ class Player {
     this.part("closer").addEventListener("click", () => this.zoomBy(1.5));
     this.part("wider").addEventListener("click", () => this.zoomBy(1 / 1.5));
     this.part("scrub").addEventListener("input", (event) => this.jump(Number(event.target.value)));
-    for (const name of ["links", "trails", "targets", "desired"]) {
+    for (const name of ["links", "trails", "targets", "desired", "cells", "apart"]) {
       this.part(name).addEventListener("change", () => this.draw());
     }
+    this.part("layers").addEventListener("input", () => this.draw());
     this.part("agent").addEventListener("input", (event) => this.choose(event.target.value));
     this.listenToPointer();
     this.canvas.addEventListener("keydown", (event) => this.key(event));
     this.reduced = matchMedia("(prefers-reduced-motion: reduce)");
-    this.dark = matchMedia("(prefers-color-scheme: dark)");
-    this.dark.addEventListener("change", () => this.recolour());
     new ResizeObserver(() => this.resize()).observe(this.figure);
-    this.recolour();
+    this.colourKey();
   }
 
   listenToPointer() {
@@ -151,7 +69,7 @@ class Player {
       else this.hover(this.nearest(event.offsetX, event.offsetY));
     });
     canvas.addEventListener("pointerup", (event) => {
-      if (held && !held.moved) this.select(this.nearest(event.offsetX, event.offsetY));
+      if (held && !held.moved) this.select(this.next(event.offsetX, event.offsetY));
       held = null;
     });
     for (const end of ["pointerleave", "pointercancel"]) {
@@ -183,6 +101,8 @@ class Player {
       "+": () => this.zoomBy(1.5),
       "-": () => this.zoomBy(1 / 1.5),
       0: () => this.zoomBy(0),
+      "[": () => this.build(this.built() - 1),
+      "]": () => this.build(this.built() + 1),
       Escape: () => this.select(null),
     };
     if (!(event.key in keys) || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -253,6 +173,16 @@ class Player {
     this.select((from + by + this.run.agents) % this.run.agents);
   }
 
+  // The last layer that is shown.
+  built() {
+    return Number(this.part("layers").value);
+  }
+
+  build(layer) {
+    this.part("layers").value = String(clamp(layer, 0, this.colours.length - 1));
+    this.draw();
+  }
+
   // --- the view ------------------------------------------------------------------------------------------------------
 
   // The box of everything that is shown, in units.
@@ -287,7 +217,7 @@ class Player {
 
   zoomBy(factor, x = this.width / 2, y = this.height / 2) {
     const fixed = this.unproject(x, y);
-    this.zoom = clamp(this.zoom * factor, 1, 40);
+    this.zoom = clamp(this.zoom * factor, 1, 400);
     if (this.zoom === 1) this.centre = null;
     else {
       const moved = this.unproject(x, y);
@@ -317,9 +247,8 @@ class Player {
 
   // Pixels per unit.
   scale() {
-    const room = 22;
     const { width, height } = this.box;
-    return this.zoom * Math.min((this.width - 2 * room) / width, (this.height - 2 * room) / height);
+    return this.zoom * Math.min((this.width - 2 * ROOM) / width, (this.height - 2 * ROOM) / height);
   }
 
   // What turns units into pixels: (left + scale · x, top - scale · y).
@@ -338,30 +267,41 @@ class Player {
     return [a + (x - this.width / 2) / this.scale(), b - (y - this.height / 2) / this.scale()];
   }
 
-  // The agent that a pointer means, or null.
-  nearest(x, y) {
+  // The agents that a pointer may mean, the nearest first.
+  around(x, y) {
     const layer = this.run.epoch(this.frame()).layer;
-    let best = null;
-    let least = REACH ** 2;
+    const found = [];
     for (let agent = 0; agent < this.run.agents; agent++) {
       const away = (this.xs[agent] - x) ** 2 + (this.ys[agent] - y) ** 2;
-      if (away < least && layer[agent] > -2) [best, least] = [agent, away];
+      if (away < REACH ** 2 && layer[agent] > -2) found.push([away, agent]);
     }
-    return best;
+    return found.sort((a, b) => a[0] - b[0]).map(([, agent]) => agent);
+  }
+
+  // The agent that a pointer means, or null.
+  nearest(x, y) {
+    return this.around(x, y)[0] ?? null;
+  }
+
+  // The agent that a tap means: the nearest, and where that is chosen already the next one.
+  next(x, y) {
+    const found = this.around(x, y);
+    if (!found.length) return null;
+    return found[(found.indexOf(this.selected) + 1) % found.length];
   }
 
   // --- drawing -------------------------------------------------------------------------------------------------------
 
-  recolour() {
+  colourKey() {
     const style = getComputedStyle(this.figure);
     const named = (name) => style.getPropertyValue(name).trim();
-    this.ink = { ink: named("--ink"), paper: named("--paper"), quiet: named("--quiet"), target: named("--target") };
-    this.colours = this.dark.matches ? this.data.dark : this.data.light;
+    this.ink = { ink: named("--sheet-ink"), paper: named("--sheet"), quiet: named("--sheet-quiet") };
+    const { core, ground } = this.data;
     this.part("strip").style.background =
       `linear-gradient(to right, ${this.colours.slice(1).join(", ")}, ${this.colours.at(-1)})`;
-    this.part("boundary").style.color = this.colours[0];
-    this.part("core").style.color = this.data.core;
-    this.ground = null;
+    for (const [name, colour] of [["boundary", this.colours[0]], ["core", core], ["cell-key", core], ["ground", ground]]) {
+      this.part(name).style.color = colour;
+    }
     this.draw();
   }
 
@@ -383,12 +323,16 @@ class Player {
     for (let agent = 0; agent < run.agents; agent++) {
       [this.xs[agent], this.ys[agent]] = this.project(run.at(agent, time));
     }
+    this.realX.set(this.xs);
+    this.realY.set(this.ys);
+    if (this.part("apart").checked) this.moveApart(epoch);
     const pen = this.pen;
     pen.setTransform(this.dots, 0, 0, this.dots, 0, 0);
     pen.clearRect(0, 0, this.width, this.height);
     pen.lineJoin = pen.lineCap = "round";
     this.byLayer = this.sorted(epoch);
     this.drawTargets();
+    this.drawAxes();
     if (this.part("desired").checked) this.drawDesired();
     if (this.part("trails").checked) this.drawTrails(time);
     if (this.part("links").checked) this.drawLinks(epoch);
@@ -401,12 +345,86 @@ class Player {
   // Agents of each layer; those who are lost come last, those who have not joined yet nowhere.
   sorted(epoch) {
     const found = this.colours.map(() => []);
+    const last = this.built();
     found.lost = [];
+    found.waiting = []; // of layers that are not built yet
     epoch.layer.forEach((layer, agent) => {
-      if (layer >= 0) found[layer].push(agent);
+      if (layer > last) found.waiting.push(agent);
+      else if (layer >= 0) found[layer].push(agent);
       else if (layer === -1) found.lost.push(agent);
     });
     return found;
+  }
+
+  // Push markers apart that hide each other; lines lead from them to where the agents really are.
+  moveApart(epoch) {
+    const { xs, ys } = this;
+    if (this.run.agents > MOST_APART) return;
+    const gap = 2 * this.radius() + 2;
+    const there = [...xs.keys()].filter((agent) => epoch.layer[agent] > -2);
+    for (let round = 0, close = true; close && round < 30; round++) {
+      close = false;
+      for (let i = 0; i < there.length; i++) {
+        for (let j = 0; j < i; j++) {
+          const [a, b] = [there[i], there[j]];
+          let dx = xs[a] - xs[b];
+          let dy = ys[a] - ys[b];
+          if (Math.abs(dx) >= gap || Math.abs(dy) >= gap || Math.hypot(dx, dy) >= gap - 0.01) continue;
+          close = true;
+          if (Math.hypot(dx, dy) < 1e-3) [dx, dy] = [Math.cos(2.4 * a), Math.sin(2.4 * a)]; // on one spot: anywhere
+          const push = (gap / Math.hypot(dx, dy) - 1) / 2;
+          const share = Math.min(push, (gap / 2) / Math.hypot(dx, dy));
+          xs[a] += share * dx;
+          ys[a] += share * dy;
+          xs[b] -= share * dx;
+          ys[b] -= share * dy;
+        }
+      }
+    }
+  }
+
+  // Ticks with their metres at the left and at the bottom, and a bar to measure by.
+  drawAxes() {
+    const { pen, width, height } = this;
+    const perMetre = this.view.scale / this.run.unit;
+    const step = niceStep(80 / perMetre);
+    const [left, top] = this.run.metres(this.unproject(0, 0));
+    const [right, bottom] = this.run.metres(this.unproject(width, height));
+    pen.save();
+    pen.font = "11px system-ui, sans-serif";
+    pen.fillStyle = pen.strokeStyle = this.ink.quiet;
+    pen.lineWidth = 1;
+    pen.beginPath();
+    pen.textAlign = "center";
+    pen.textBaseline = "bottom";
+    for (let k = Math.ceil(left / step); k * step < right; k++) {
+      const x = (k * step - left) * perMetre;
+      pen.moveTo(x, height);
+      pen.lineTo(x, height - 5);
+      if (x > 40 && x < width - 15) pen.fillText(metres(k * step, step), x, height - 7);
+    }
+    pen.textAlign = "left";
+    pen.textBaseline = "middle";
+    for (let k = Math.ceil(bottom / step); k * step < top; k++) {
+      const y = (top - k * step) * perMetre;
+      pen.moveTo(0, y);
+      pen.lineTo(5, y);
+      if (y > 10 && y < height - 25) pen.fillText(metres(k * step, step), 7, y);
+    }
+    this.drawScale(step, step * perMetre);
+    pen.stroke();
+    pen.restore();
+  }
+
+  drawScale(step, length) {
+    const { pen, width } = this;
+    this.scaleBar = { metres: step, pixels: length };
+    pen.moveTo(width - 12 - length, 14);
+    pen.lineTo(width - 12 - length, 18);
+    pen.lineTo(width - 12, 18);
+    pen.lineTo(width - 12, 14);
+    pen.textAlign = "right";
+    pen.fillText(`${metres(step, step)} m`, width - 16, 10);
   }
 
   // Targets that stand still are drawn once, on a sheet of their own.
@@ -428,13 +446,17 @@ class Player {
   dotTargets(pen, frame) {
     const points = this.run.targets;
     const count = points.length / 2 / this.run.targetFrames;
-    const size = clamp(60 / Math.sqrt(count), 1, 3);
+    const size = clamp(60 / Math.sqrt(count), 1, 3) * (this.run.weights ? 1.6 : 1);
     const { scale, left, top } = this.view;
-    pen.fillStyle = this.ink.target;
-    for (let k = 2 * frame * count; k < 2 * (frame + 1) * count; k += 2) {
+    pen.fillStyle = this.data.ground;
+    pen.globalAlpha = clamp(1.1 - count / 8000, 0.5, 0.9);
+    for (let target = 0; target < count; target++) {
+      const k = 2 * (frame * count + target);
       if (points[k] === NOWHERE) continue;
-      pen.fillRect(left + scale * points[k] - size / 2, top - scale * points[k + 1] - size / 2, size, size);
+      const side = size * Math.sqrt(this.run.weight(target));
+      pen.fillRect(left + scale * points[k] - side / 2, top - scale * points[k + 1] - side / 2, side, side);
     }
+    pen.globalAlpha = 1;
   }
 
   drawDesired() {
@@ -466,7 +488,7 @@ class Player {
       pen.strokeStyle = this.colours[layer];
       pen.beginPath();
       for (const agent of agents) {
-        pen.moveTo(this.xs[agent], this.ys[agent]);
+        pen.moveTo(this.realX[agent], this.realY[agent]);
         for (let frame = last; frame >= first; frame--) {
           const k = 2 * (frame * run.agents + agent);
           pen.lineTo(left + scale * points[k], top - scale * points[k + 1]);
@@ -511,6 +533,8 @@ class Player {
     pen.strokeStyle = this.ink.paper;
     pen.lineWidth = this.radius() > 3 ? 1 : 0.5;
     this.drawLost();
+    this.drawWaiting();
+    this.drawReal();
     for (let layer = this.byLayer.length - 1; layer > 0; layer--) {
       this.fillMarkers(this.byLayer[layer], this.colours[layer], (x, y, r) => {
         pen.moveTo(x + r, y);
@@ -538,6 +562,37 @@ class Player {
     pen.stroke();
   }
 
+  // Agents of layers that are not built yet.
+  drawWaiting() {
+    const pen = this.pen;
+    const radius = clamp(0.5 * this.radius(), 1, 2.5);
+    pen.save();
+    pen.strokeStyle = this.ink.quiet;
+    pen.beginPath();
+    for (const agent of this.byLayer.waiting) {
+      pen.moveTo(this.xs[agent] + radius, this.ys[agent]);
+      pen.arc(this.xs[agent], this.ys[agent], radius, 0, 2 * Math.PI);
+    }
+    pen.stroke();
+    pen.restore();
+  }
+
+  // Lines from markers that were moved apart to where their agents are.
+  drawReal() {
+    const pen = this.pen;
+    pen.save();
+    pen.strokeStyle = this.ink.quiet;
+    pen.lineWidth = 0.75;
+    pen.beginPath();
+    for (let agent = 0; agent < this.run.agents; agent++) {
+      if (this.xs[agent] === this.realX[agent] && this.ys[agent] === this.realY[agent]) continue;
+      pen.moveTo(this.realX[agent], this.realY[agent]);
+      pen.lineTo(this.xs[agent], this.ys[agent]);
+    }
+    pen.stroke();
+    pen.restore();
+  }
+
   drawLost() {
     const pen = this.pen;
     const arm = Math.max(this.radius() * 0.8, 2);
@@ -556,25 +611,29 @@ class Player {
     pen.restore();
   }
 
-  // One agent's own view: its triangle, its cell and its goal cell, whom it hears, and the way that it went.
+  // One agent's own view: its triangle with its cells and its policy, and whom it hears.
   drawStory(agent, epoch) {
     const pen = this.pen;
     const heard = this.heard(agent, epoch);
     const colour = this.colours[Math.max(epoch.layer[agent], 0)];
     if (heard.length === 3) {
-      const triangle = heard.map((corner) => [this.xs[corner], this.ys[corner]]);
+      const triangle = heard.map((corner) => [this.realX[corner], this.realY[corner]]);
       this.fill(triangle, colour, 0.14);
-      const frame = this.frame();
+      const size = this.run.resolution;
       for (const [record, shade] of [[this.run.goals, this.data.core], [this.run.cells, colour]]) {
-        const cell = this.run.cell(record, frame, agent);
-        if (cell !== null) this.fill(this.within(triangle, this.run.cellCorners(cell)), shade, 0.55);
+        const cell = this.run.cell(record, this.frame(), agent);
+        if (cell !== null) this.fill(cellCorners(cell, size).map((parts) => within(triangle, parts)), shade, 0.55);
+      }
+      if (this.part("cells").checked) {
+        this.drawGrid(triangle, colour);
+        this.drawPolicy(triangle, this.run.policy(this.frame(), agent, heard));
       }
       pen.strokeStyle = colour;
       pen.lineWidth = 1.8;
       pen.beginPath();
       for (const [x, y] of triangle) {
         pen.moveTo(x, y);
-        pen.lineTo(this.xs[agent], this.ys[agent]);
+        pen.lineTo(this.realX[agent], this.realY[agent]);
       }
       pen.stroke();
     }
@@ -583,13 +642,57 @@ class Player {
     for (const one of [agent, ...heard]) this.ring(one, one === agent ? 5 : 3);
   }
 
-  heard(agent, epoch) {
-    return [...epoch.heard.subarray(3 * agent, 3 * agent + 3)].filter((other) => other >= 0);
+  // The lines that cut a triangle into cells, as far as they can be told apart.
+  drawGrid(triangle, colour) {
+    const { pen } = this;
+    const size = this.run.resolution;
+    if (cellWidth(triangle, size) < 4) return;
+    pen.save();
+    pen.strokeStyle = colour;
+    pen.globalAlpha = 0.35;
+    pen.lineWidth = 0.6;
+    pen.beginPath();
+    for (let corner = 0; corner < 3; corner++) {
+      for (let cut = 1; cut < size; cut++) {
+        for (const [end, other] of [[(corner + 1) % 3, "moveTo"], [(corner + 2) % 3, "lineTo"]]) {
+          const parts = [0, 0, 0];
+          parts[corner] = cut / size;
+          parts[end] = 1 - cut / size;
+          pen[other](...within(triangle, parts));
+        }
+      }
+    }
+    pen.stroke();
+    pen.restore();
   }
 
-  // Points of a triangle by their barycentric coordinates.
-  within(triangle, corners) {
-    return corners.map((parts) => [0, 1].map((axis) => parts.reduce((sum, part, k) => sum + part * triangle[k][axis], 0)));
+  // An arrow per cell to the next one; where cells are small, on every few of them, for as many moves.
+  drawPolicy(triangle, next) {
+    this.arrows = 0;
+    if (!next) return;
+    const { pen } = this;
+    const size = this.run.resolution;
+    const stride = Math.max(1, Math.ceil(ARROW / cellWidth(triangle, size)));
+    pen.save();
+    pen.strokeStyle = this.ink.ink;
+    pen.globalAlpha = 0.7;
+    pen.lineWidth = 1;
+    pen.beginPath();
+    for (let cell = 0; cell < size * size; cell++) {
+      const { down, base } = cellBase(cell, size);
+      if (stride > 1 && (down || base[0] % stride || base[1] % stride)) continue;
+      let end = cell;
+      for (let move = 0; move < stride; move++) end = next[end];
+      if (end === cell) continue;
+      drawArrow(pen, within(triangle, cellCentre(cell, size)), within(triangle, cellCentre(end, size)));
+      this.arrows++;
+    }
+    pen.stroke();
+    pen.restore();
+  }
+
+  heard(agent, epoch) {
+    return [...epoch.heard.subarray(3 * agent, 3 * agent + 3)].filter((other) => other >= 0);
   }
 
   fill(points, colour, alpha) {
@@ -632,6 +735,7 @@ class Player {
     const step = run.steps[this.frame()];
     const play = this.part("play");
     this.say("clock", `step ${step} of ${run.steps[run.frames - 1]}`);
+    this.say("built", this.built() < this.colours.length - 1 ? `0–${this.built()}` : "all");
     this.part("scrub").value = String(Math.round(this.time));
     this.part("scrub").setAttribute("aria-valuetext", `step ${step}`);
     play.setAttribute("aria-label", this.playing ? "Pause" : "Play");
@@ -648,7 +752,16 @@ class Player {
     this.say("heard", heard.length ? heard.map((other) => run.id(other)).join(", ") : "nobody");
     this.say("cell", run.cellText(run.cells, frame, agent));
     this.say("goal", run.cellText(run.goals, frame, agent));
+    this.say("next", this.nextText(frame, agent, heard));
     this.say("place", `(${x.toFixed(digits)}, ${y.toFixed(digits)}) m`);
+  }
+
+  nextText(frame, agent, heard) {
+    const cell = this.run.cell(this.run.cells, frame, agent);
+    const next = cell === null ? null : this.run.policy(frame, agent, heard);
+    if (next) return next[cell] === cell ? `${cell}: it stays` : String(next[cell]);
+    if (cell === null) return "none";
+    return this.data.walks ? "not worked out here" : "straight to its goal";
   }
 
   role(agent, epoch) {

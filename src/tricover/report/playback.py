@@ -4,6 +4,8 @@ Positions become whole numbers from 0 to 65534 in a square box around everything
 ``metres = corner + unit · number``, right to half a unit. Cells keep their own numbers. Long runs are thinned: at
 most ``MOST_ENTRIES`` places of agents go into the page (every k-th step, and always the last), of at most
 ``MOST_AGENTS`` agents, those of the first layers, whose in-neighbours are then there too; ``remarks`` say so.
+Policies are not in the page: the script works out that of the agent that a reader chose, from its triangle and goal
+cell, by shortest walks, which is what the default reward leads to (see ``mdp.cost``).
 """
 
 import base64
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 
 from tricover.network import Network
 from tricover.plot.agents import first_agents
-from tricover.plot.style import ROLES, layer_colours
+from tricover.plot.style import GROUND, ROLES, layer_colours
 from tricover.simulation import Run
 
 __all__ = ["MOST_AGENTS", "MOST_ENTRIES", "MOST_TARGETS", "Playback", "playback_of"]
@@ -67,7 +69,8 @@ def playback_of(run: Run, given: Floats | None = None) -> Playback:
     agents = _agents(run)
     steps = _steps(run, len(agents))
     positions = _rows(run, "positions", steps, agents) if given is None else given[np.ix_(steps, agents)]
-    desired, targets = run.desired[agents], _targets(run, steps)
+    desired, shown = run.desired[agents], _shown_targets(run, steps)
+    targets = _targets(run, steps, shown)
     box = _Box.around(positions, desired, targets[~np.isnan(targets).any(axis=-1)])
     wide = "<u4" if run.scenario.control.resolution > 255 else "<u2"
     depth = max(epoch.network.depth for epoch in run.epochs)
@@ -81,6 +84,9 @@ def playback_of(run: Run, given: Floats | None = None) -> Playback:
         "desired": box.pack(desired),
         "targets": box.pack(targets),
         "targetFrames": len(targets),
+        "weights": _weights(run, shown),
+        "walks": run.scenario.control.motion == "walk",
+        "gamma": _gamma(run),
         "resolution": run.scenario.control.resolution,
         "cellBytes": int(wide[-1]),
         "cells": _cells(run, "state", steps, agents, wide),
@@ -123,13 +129,34 @@ def _cells(run: Run, name: str, steps: Indices, agents: Indices, kind: str) -> s
     return _text(cells, kind)
 
 
-def _targets(run: Run, steps: Indices) -> Floats:
+def _shown_targets(run: Run, steps: Indices) -> Indices:
+    """The targets that are shown: all, or every k-th of those that have weight."""
+    weights = run.mission.targets.weights
+    there = np.arange(len(run.mission.targets)) if weights is None else np.flatnonzero(weights)
+    most = min(MOST_TARGETS, max(1, MOST_ENTRIES // (len(steps) if run.mission.targets_still_from else 1)))
+    return there[:: max(1, -(-len(there) // most))]
+
+
+def _weights(run: Run, shown: Indices) -> str | None:
+    """How large the targets are drawn, a byte each: 64 for the mean weight, up to four times as much."""
+    weights = run.mission.targets.weights
+    if weights is None or not shown.size:
+        return None
+    areas = 64 * weights[shown] / weights[weights > 0].mean()
+    return _text(np.clip(np.rint(areas), 12, 255), "u1")
+
+
+def _gamma(run: Run) -> float | None:
+    """The discount γ, if walks to the goal are shortest walks: then the script can work out policies."""
+    control = run.scenario.control
+    return control.gamma if control.motion == "walk" and control.beta is None else None
+
+
+def _targets(run: Run, steps: Indices, shown: Indices) -> Floats:
     """Targets (F or 1, D, 2) as the steps that are shown saw them; NaN where one is not there."""
     everything, changes = run.mission.targets, run.mission.targets_still_from
     frames = np.minimum(steps, max(run.steps - 1, 0)) if changes else np.array([0])
     count = len(everything)
-    most = min(MOST_TARGETS, max(1, MOST_ENTRIES // len(frames)))
-    shown = np.arange(0, count, -(-count // most))
     found = np.full((len(frames), len(shown), 2), np.nan)
     for frame, step in enumerate(np.minimum(frames, changes).tolist()):
         place = np.full(count, -1)
@@ -156,18 +183,11 @@ def _epoch(start: int, network: Network, agents: Indices) -> dict[str, Any]:
 
 
 def _colours(depth: int) -> dict[str, Any]:
-    """Those of the figures; on a dark page the first layers are the lightest instead of the darkest."""
+    """Those of the figures, which are the same on a light page and on a dark one."""
     from matplotlib.colors import to_hex
 
-    light = [to_hex(colour) for colour in layer_colours(depth)]
-    return {"light": light, "dark": _dark(depth), "core": ROLES["core"].colour, "lost": ROLES["lost"].colour}
-
-
-def _dark(depth: int) -> list[str]:
-    import matplotlib as mpl
-    from matplotlib.colors import to_hex
-
-    return [to_hex(colour) for colour in mpl.colormaps["viridis"](np.linspace(1.0, 0.32, depth + 1))]
+    layers = [to_hex(colour) for colour in layer_colours(depth)]
+    return {"colours": layers, "core": ROLES["core"].colour, "lost": ROLES["lost"].colour, "ground": GROUND}
 
 
 def _remarks(run: Run, agents: Indices, steps: Indices, targets: Floats) -> Iterator[str]:

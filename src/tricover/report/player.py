@@ -14,7 +14,7 @@ __all__ = ["playback_section"]
 
 _KEYS = (
     "With the canvas in focus: space plays and pauses, ← → step, Home and End jump, ↑ ↓ choose an agent, Escape lets "
-    "go, + − 0 zoom. Drag moves a view that is zoomed in; Ctrl and the wheel zoom too."
+    "go, + − 0 zoom, [ ] show fewer or more layers. Drag moves a view that is zoomed in; Ctrl and the wheel zoom too."
 )
 
 
@@ -33,6 +33,8 @@ def playback_section(run: Run, title: str = "Playback", positions: NDArray[np.fl
         label=text(f"Playback of {run.scenario.name}: {len(run.network)} agents, {run.steps} steps. {_KEYS}"),
         caption=text(f"{_KEYS} {remarks}"),
         depth=depth,
+        target="target, larger with its weight" if run.mission.targets.weights is not None else "target",
+        arrows="; arrows: its policy" if run.scenario.control.motion == "walk" else "",
         last=made.frames - 1,
         most=len(run.network) - 1,
         data=made.json.replace("<", "\\u003c"),
@@ -43,8 +45,8 @@ def playback_section(run: Run, title: str = "Playback", positions: NDArray[np.fl
 def _rounded_up(metres: float) -> str:
     """To one digit that is not too small.
 
-    >>> _rounded_up(0.00092), _rounded_up(0.0031), _rounded_up(0.5)
-    ('0.001', '0.004', '0.5')
+    >>> _rounded_up(0.00092), _rounded_up(0.0031), _rounded_up(0.5), _rounded_up(0.0000071)
+    ('0.001', '0.004', '0.5', '0.000008')
     """
     unit = 10.0 ** np.floor(np.log10(metres))
-    return f"{np.ceil(metres / unit) * unit:.1g}"
+    return np.format_float_positional(np.ceil(metres / unit) * unit, precision=1, fractional=False, trim="-")

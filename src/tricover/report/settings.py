@@ -39,7 +39,7 @@ def again_section(run: Run) -> Section:
     made_by = paragraph("Made with " + ", ".join(f"{name} {number}" for name, number in versions.items()) + ".")
     link = _download(run, f"{name}.toml")
     commands = (
-        f"pip install tricover=={versions['tricover']}\n"
+        f"pip install .   # in a clone of Tricover's repository, version {versions['tricover']}\n"
         f"tricover run {name}.toml -o {name}.zarr\n"
         f"tricover certify {name}.zarr\n"
         f"tricover report {name}.zarr -o {name}.html\n"

@@ -6,6 +6,7 @@ from tricover.certificates import Certificate
 from tricover.report.markup import Html, definitions, paragraph
 from tricover.report.page import Section
 from tricover.simulation import Run
+from tricover.units import length
 
 __all__ = ["lead_of", "summary_section", "verdicts_of"]
 
@@ -60,6 +61,6 @@ def _facts(run: Run) -> Iterator[tuple[str, object]]:
     yield "vehicle", f"{facts['vehicle']}, {scenario.vehicle.duration:g} s per step"
     yield "steps", f"{run.steps:,} of at most {scenario.steps:,}"
     yield "settled at step", "never" if run.settled_at is None else run.settled_at
-    yield "largest distance to desired", f"{run.largest_error:.3g} m"
+    yield "largest distance to desired", length(run.largest_error)
     yield "missed reach sets", f"{run.missed:,}"
     yield "seed", scenario.seed

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.errors import InputError, UnknownNameError
+from tricover.geometry.approach import Separation, separation_of
 from tricover.goals import desired_configuration
 from tricover.network import Network
 from tricover.notebook import facts_as_html
@@ -161,6 +162,15 @@ class Run:
     def missed(self) -> int:
         """How often an agent landed outside its reach set."""
         return sum(int((miss > 0).sum()) for _, miss in self.blocks("miss"))
+
+    @cached_property
+    def separation(self) -> Separation:
+        """The least distance of any two agents over the whole motion, with straight ways between steps."""
+        return separation_of(zip(self._rows("positions"), self._rows("present"), strict=True), None)
+
+    def _rows(self, name: str) -> Iterator[NDArray[Any]]:
+        """An array over time, entry by entry, without holding all of it."""
+        return (entry for _, block in self.blocks(name) for entry in block)
 
     def to_xarray(self) -> "xarray.Dataset":
         """The run as a Dataset with coordinates and units; see ``tables``. Needs xarray (extra ``notebook``)."""

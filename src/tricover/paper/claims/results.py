@@ -7,6 +7,7 @@ from tricover.paper.claims.claim import Claim, at_most, judged
 from tricover.paper.measure import arrival, centroids, inside, triangles_of, weights_in
 from tricover.paper.study import Study
 from tricover.simulation import Run
+from tricover.units import length
 
 __all__ = [
     "agent_29",
@@ -67,7 +68,7 @@ def reach_all(study: Study) -> Claim:
         "reach-all",
         "VI-A; Fig. 7",
         "With single-step reachability of h_i all agents converge to p_i.",
-        f"all {len(study.network)} stand at p_i from step {last} on (largest distance {error:g} m)",
+        f"all {len(study.network)} stand at p_i from step {last} on (largest distance {length(error)})",
         judged(last is not None and error <= _POINT),
         f"After depth + 1 = {study.network.depth + 1} steps at the latest: one for the anchors, one per layer.",
     )
@@ -94,7 +95,7 @@ def walk_all(study: Study) -> Claim:
         "walk-all",
         "VI-B; Fig. 9",
         "With the policy's walk from cell to cell and η = 0.05 all agents converge to p_i.",
-        f"all {len(study.network)} stand at p_i from step {last} on (largest distance {error:g} m)",
+        f"all {len(study.network)} stand at p_i from step {last} on (largest distance {length(error)})",
         judged(last is not None and error <= _POINT),
         "The paper names no number of steps here. An agent moves one cell a step, so this takes longer than VI-A.",
     )

@@ -11,6 +11,7 @@ from tricover.paper.claims.claim import Claim, at_most, judged
 from tricover.paper.measure import triangles_of, weights_in
 from tricover.paper.study import Study
 from tricover.simulation import Run
+from tricover.units import length
 
 __all__ = [
     "anchors",
@@ -163,7 +164,9 @@ def containment(study: Study) -> Claim:
         "containment",
         "V, Theorem 2; VI-B",
         "Followers stay in the convex hull of the anchors, and so do their limits.",
-        f"from step {since} on nobody is outside, in all three runs" if beyond <= _POINT else f"{beyond:.3g} m outside",
+        f"from step {since} on nobody is outside, in all three runs"
+        if beyond <= _POINT
+        else f"{length(beyond)} outside",
         judged(beyond <= _POINT),
         "Before that, agents still come from the square formation.",
     )
@@ -195,7 +198,7 @@ def convergence(study: Study) -> Claim:
         "theorem-3",
         "V, Theorem 3",
         "Agents that reach the centre of the next cell converge asymptotically to p_i.",
-        f"{error:g} m from p_i, from step {settled} on",
+        f"{length(error)} from p_i, from step {settled} on",
         judged(error <= _POINT and settled is not None and settled <= bound),
         f"In finite time: a layer needs at most 2M - 1 steps after the one before, so all are there by step {bound}.",
     )
@@ -209,7 +212,7 @@ def two_definitions(study: Study) -> Claim:
         "two-p",
         "V, Algorithm 2 against eq. (34)",
         "p_i is the centroid h~_i (Algorithm 2), and the centre of the goal cell around it (eq. 34).",
-        f"the two are up to {apart.max():.2f} m apart; each run ends {max(errors):g} m from its own",
+        f"the two are up to {apart.max():.2f} m apart; each run ends {length(max(errors))} from its own",
         judged(printed=float(apart.max()) <= _POINT, ours=max(errors) <= _POINT),
         "Two modes: VI-A is compared with the first, VI-B with the second. Cell errors add up down the layers.",
     )
@@ -224,7 +227,7 @@ def anchors(study: Study) -> Claim:
         "anchors-move",
         "V, Algorithm 2 against VI",
         "Anchors stand at p_i = a_i throughout (V), yet the square team is to cover a triangle (VI, Fig. 6).",
-        f"anchors go up to {moved:.0f} m in the first step and then stand, {still:g} m from p_i",
+        f"anchors go up to {moved:.0f} m in the first step and then stand, {length(still)} from p_i",
         judged(printed=moved == 0, ours=still <= _POINT),
         "Anchors have desired positions of their own, by default their reference positions, and go there first.",
     )

@@ -1,0 +1,145 @@
+"""The closest approach of a motion, against brute force, exact arithmetic, and motions that one can see through."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.simulation.teams import eventful
+
+import tricover as tc
+from tricover.errors import InputError
+from tricover.geometry import approach
+
+
+def exact(p, q, r, s):
+    """Squared least distance of one agent from p to q and another from r to s, by rational arithmetic."""
+    before = [Fraction(a) - Fraction(b) for a, b in zip(p, r, strict=True)]
+    change = [Fraction(a) - Fraction(b) - c for a, b, c in zip(q, s, before, strict=True)]
+    squared = sum(c * c for c in change)
+    share = min(max(-sum(b * c for b, c in zip(before, change, strict=True)) / squared, 0), 1) if squared else 0
+    return sum((b + share * c) ** 2 for b, c in zip(before, change, strict=True))
+
+
+def brute(positions, present=None):
+    """Squared least distance, by all pairs in all steps, and those of all pairs."""
+    there = np.ones(positions.shape[:2], bool) if present is None else present
+    pairs, last = {}, len(positions) - 1
+    for step in range(len(positions)):
+        here, after = np.flatnonzero(there[step]), min(step + 1, last)
+        for index, i in enumerate(here):
+            for j in here[index + 1 :]:
+                found = exact(positions[step, i], positions[after, i], positions[step, j], positions[after, j])
+                pairs[i, j] = min(pairs.get((i, j), np.inf), found)
+    return min(pairs.values(), default=np.inf), pairs
+
+
+def motion(rng, kind):
+    agents, steps = int(rng.integers(2, 12)), int(rng.integers(1, 4))
+    start = rng.random((1, agents, 2)) * 10
+    moves = rng.normal(0, rng.choice([1e-3, 0.3, 5.0]), (steps, agents, 2)) * rng.choice([0, 1], (steps, agents, 1))
+    positions = np.cumsum(np.concatenate([start, moves]), axis=0)
+    if kind == "lattice":
+        positions = np.round(positions)
+    if kind == "stacked":
+        positions[:, rng.integers(agents)] = positions[:, rng.integers(agents)]
+    if kind == "still":
+        positions[:] = positions[0]
+    if kind == "one far":
+        positions[-1, 0] += 1e4
+    return positions
+
+
+@pytest.mark.parametrize("kind", ["any", "lattice", "stacked", "still", "one far"])
+def test_as_exact_arithmetic_over_all_pairs(kind):
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        positions = motion(rng, kind)
+        found = tc.separation(positions, limit=2.0)
+        squared, pairs = brute(positions)
+        scale = np.abs(positions).max()
+        assert abs(found.distance - float(squared) ** 0.5) <= 1e-14 * scale
+        i, j = found.agents
+        assert i < j
+        after = min(found.step + 1, len(positions) - 1)
+        own = exact(positions[found.step, i], positions[after, i], positions[found.step, j], positions[after, j])
+        assert float(own) ** 0.5 <= found.distance + 1e-14 * scale
+        close = {pair: float(value) ** 0.5 for pair, value in pairs.items()}
+        listed = dict(zip(map(tuple, found.below.tolist()), found.distances, strict=True))
+        for pair, distance in close.items():
+            if abs(distance - 2.0) > 1e-9:
+                assert (pair in listed) == (distance < 2.0)
+                if distance < 2.0:
+                    assert abs(listed[pair] - distance) <= 1e-13 * scale
+
+
+def test_many_agents_as_by_all_pairs(monkeypatch):
+    """In pieces, too: no pair falls between two of them."""
+    rng = np.random.default_rng(1)
+    for at_once in (1 << 15, 7):
+        monkeypatch.setattr(approach, "_AT_ONCE", at_once)
+        for spread in (0.01, 1.0, 30.0):
+            before = rng.random((300, 2)) * 20
+            after = before + rng.normal(0, spread, (300, 2))
+            low, high = np.triu_indices(300, 1)
+            distances, shares = approach.closest(before[low] - before[high], after[low] - after[high])
+            at = distances.argmin()
+            found = tc.separation([before, after])
+            assert (found.distance, found.share) == (distances[at], shares[at])
+            assert found.agents == (low[at], high[at])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(*[st.integers(-4, 4)] * 4), min_size=2, max_size=8))
+def test_small_whole_numbers_with_many_ties(rows):
+    ways = np.array(rows, float)
+    found = tc.separation([ways[:, :2], ways[:, 2:]])
+    assert abs(found.distance - float(brute(np.stack([ways[:, :2], ways[:, 2:]]))[0]) ** 0.5) < 1e-14
+
+
+def test_the_first_and_lowest_of_equal_ones():
+    standing = np.array([[[0, 0], [3, 0], [0, 3], [3, 3]]] * 3, float)
+    found = tc.separation(standing)
+    assert (found.distance, found.step, found.agents) == (3.0, 0, (0, 1))
+    standing[2, 2], standing[2, 3] = [0, 1], [3, 1]
+    found = tc.separation(standing)
+    assert (found.distance, found.step, found.share, found.agents) == (1.0, 1, 1.0, (0, 2))
+
+
+def test_who_does_not_take_part_is_nobody_to_meet():
+    positions = np.array([[[0, 0], [1, 0], [9, 9]], [[0, 0], [1, 0], [0, 0.5]], [[0, 0], [1, 0], [0, 0.25]]], float)
+    present = np.array([[True, True, False], [True, True, False], [True, True, True]])
+    assert tc.separation(positions, present=present).agents == (0, 2)
+    assert tc.separation(positions, present=present).step == 2
+    assert tc.separation(positions[:2], present=present[:2]).distance == 1.0
+    positions[0, 2] = np.nan
+    assert tc.separation(positions[:2], present=present[:2]).distance == 1.0
+    assert tc.separation(positions[:, :1]).agents is None
+    assert tc.separation(positions[:, :1]).distance == np.inf
+    assert "no two agents" in repr(tc.separation(positions[:, :1]))
+
+
+def test_a_run_knows_its_separation(tmp_path, monkeypatch):
+    run = tc.simulate(eventful())
+    again = tc.separation(run.positions, present=run.present)
+    for each in (run, tc.simulate(eventful(), tmp_path / "run.zarr")):
+        monkeypatch.setattr("tricover.simulation.run.BLOCK", 100)
+        found = each.separation
+        assert (found.distance, found.step, found.agents) == (again.distance, again.step, again.agents)
+    assert 0 < found.distance < 0.2
+
+
+@pytest.mark.parametrize(
+    ("positions", "how", "message"),
+    [
+        (np.zeros((3, 2)), {}, r"shape \(steps \+ 1, agents, 2\), not \(3, 2\)"),
+        (np.zeros((0, 4, 2)), {}, "shape"),
+        (np.full((2, 3, 2), np.nan), {}, "agent 0 has no finite position at step 0"),
+        (np.zeros((2, 3, 2)), {"limit": 0.0}, "limit must be a positive number"),
+        (np.zeros((2, 3, 2)), {"present": [True]}, r"present must have the shape \(2, 3\)"),
+    ],
+)
+def test_what_cannot_be_measured_is_told(positions, how, message):
+    with pytest.raises(InputError, match=message):
+        tc.separation(positions, **how)
