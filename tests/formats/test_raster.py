@@ -141,6 +141,13 @@ def test_only_an_extent_makes_a_map_of_an_array(tmp_path):
         read_points(tmp_path / "a.csv", extent=EXTENT)
 
 
+def test_a_map_without_its_extent_is_told_what_it_needs(tmp_path):
+    with pytest.raises(
+        FileFormatError, match=r"shape \(5, 7\): expected .*; a map needs its extent, x0,y0,x1,y1 in metres"
+    ):
+        read_points(saved(tmp_path, np.ones((5, 7))))
+
+
 def test_an_origin_puts_the_map_on_earth(tmp_path):
     points = read_points(saved(tmp_path, np.ones((2, 2))), extent=EXTENT, origin=(7.2, 51.4))
     assert points.projection == Projection(7.2, 51.4)
