@@ -141,6 +141,13 @@ def test_only_an_extent_makes_a_map_of_an_array(tmp_path):
         read_points(tmp_path / "a.csv", extent=EXTENT)
 
 
+def test_a_map_without_its_extent_is_told_what_it_needs(tmp_path):
+    with pytest.raises(
+        FileFormatError, match=r"shape \(5, 7\): expected .*; a map needs its extent, x0,y0,x1,y1 in metres"
+    ):
+        read_points(saved(tmp_path, np.ones((5, 7))))
+
+
 def test_an_origin_puts_the_map_on_earth(tmp_path):
     points = read_points(saved(tmp_path, np.ones((2, 2))), extent=EXTENT, origin=(7.2, 51.4))
     assert points.projection == Projection(7.2, 51.4)
@@ -218,6 +225,13 @@ def test_a_geotiff_larger_than_memory_is_refused_by_its_size(tmp_path, monkeypat
     monkeypatch.setenv("TRICOVER_MEMORY", "0.001")
     with pytest.raises(InputError, match=r"the cells of .*map\.tif need about"):
         read_points(path)
+
+
+def test_a_coordinate_system_that_leads_nowhere_is_told(tmp_path):
+    there = {"transform": Affine(10, 0, 100, 0, -10, 50), "crs": 'LOCAL_CS["here",UNIT["metre",1]]'}
+    with pytest.raises(FileFormatError, match=r"map\.tif cannot be read as a GeoTIFF: ") as told:
+        read_points(tiff(tmp_path, np.ones((2, 2), "uint8"), **there))
+    assert "\n" not in str(told.value)
 
 
 def test_broken_geotiffs(tmp_path):

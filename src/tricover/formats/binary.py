@@ -74,7 +74,8 @@ def from_npy(data: bytes, path: object, projection: Projection | None = None) ->
     elif array.ndim == 2 and array.shape[1] in NAMELESS:
         names, columns = list(NAMELESS[array.shape[1]]), list(array.T)
     else:
-        raise FileFormatError(f"{path} holds an array of shape {array.shape}: expected (N, 2), (N, 3) or (N, 4)")
+        more = "; a map needs its extent, x0,y0,x1,y1 in metres" if array.ndim == 2 else ""
+        raise FileFormatError(f"{path} holds an array of shape {array.shape}: expected (N, 2), (N, 3) or (N, 4){more}")
     if not array.size:
         raise FileFormatError(f"{path} holds no points")
     which, rows = roles(names, path), array.size if array.dtype.names else len(array)

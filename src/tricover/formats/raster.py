@@ -11,7 +11,8 @@ most the wanted number of points. The first row is the north edge, as in images 
 
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.errors import FileFormatError, InputError, MissingExtraError, shown
+from tricover.errors import FileFormatError, InputError, MissingExtraError, TricoverError, shown
 from tricover.formats.binary import npy_array
 from tricover.formats.points import LARGEST, Points, check_count
 from tricover.formats.projection import Projection
@@ -153,15 +154,10 @@ def _from_tiff(path: str | os.PathLike[str], box: Floats | None, points: int | N
     """The first band of a GeoTIFF."""
     rasterio = _library()
     data = read_whole(path)  # by us: to GDAL a name may mean much else, such as an address
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", rasterio.errors.NotGeoreferencedWarning)
-            with rasterio.MemoryFile(data) as memory, memory.open(driver="GTiff") as file:
-                check_room(_CELL_BYTES * float(file.width) * file.height, f"the cells of {path}")
-                band = file.read(1, masked=True)
-                affine, system = file.transform, file.crs
-    except rasterio.errors.RasterioError as error:
-        raise FileFormatError(f"{path} cannot be read as a GeoTIFF: {error}") from error
+    with _telling(path), rasterio.MemoryFile(data) as memory, memory.open(driver="GTiff") as file:
+        check_room(_CELL_BYTES * float(file.width) * file.height, f"the cells of {path}")
+        band = file.read(1, masked=True)
+        affine, system = file.transform, file.crs
     if band.dtype.kind not in "biuf":
         raise FileFormatError(f"{path}: a map needs numbers, not {band.dtype}")
     cells = _weights(np.ma.filled(band.astype(np.float64), np.nan), path)
@@ -179,12 +175,28 @@ def _from_tiff(path: str | os.PathLike[str], box: Floats | None, points: int | N
     if system is None:
         return _points(cells, on_map, points, path)
     found = _points(cells, on_map, points, path)
-    warp = import_module("rasterio.warp")
-    degrees = np.stack(warp.transform(system, _GEOGRAPHIC, *found.positions.T), axis=1)
+    with _telling(path):
+        degrees = np.stack(import_module("rasterio.warp").transform(system, _GEOGRAPHIC, *found.positions.T), axis=1)
     if not np.isfinite(degrees).all():
         raise FileFormatError(f"{path}: some of its cells are no place on earth in {system}")
     plane = Projection.around(degrees)
     return Points(plane.to_metres(degrees), found.weights, projection=plane)
+
+
+@contextmanager
+def _telling(path: object) -> Iterator[None]:
+    """Errors of the library, and of GDAL below it, as ours; a file that says little is no reason for a warning."""
+    rasterio = _library()
+    strange = (rasterio.errors.RasterioError, import_module("rasterio._err").CPLE_BaseError, ValueError)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except TricoverError:
+        raise
+    except strange as error:
+        reason = " ".join(str(error).split())[:200]
+        raise FileFormatError(f"{path} cannot be read as a GeoTIFF: {reason}") from error
 
 
 def _library() -> Any:
