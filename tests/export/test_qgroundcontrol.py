@@ -137,7 +137,7 @@ def test_defaults(tmp_path):
     [
         ({"kind": "quadrotor", "altitude": 55.0, "max_speed": 3.0}, {}, 55, 3),
         ({"kind": "quadrotor", "altitude": 55.0, "max_speed": 3.0}, {"altitude": 20, "speed": 1.5}, 20, 1.5),
-        ({"kind": "quadrotor"}, {}, 1, 2),
+        ({"kind": "quadrotor"}, {}, 30, 2),
         ({"kind": "unicycle", "max_speed": 0.5}, {"altitude": 12}, 12, 0.5),
         ({"kind": "double-integrator", "max_speed": 7.0}, {}, 30, 7),
         (

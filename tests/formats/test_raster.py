@@ -93,10 +93,16 @@ def test_blocks_are_as_square_as_cells_allow(tmp_path):
 def test_integers_booleans_and_huge_numbers(tmp_path):
     for cells in (np.eye(4, dtype=bool), np.eye(4, dtype=np.uint8), np.asfortranarray(np.eye(4))):
         assert read_raster(saved(tmp_path, cells), extent=EXTENT, points=2).weights.tolist() == [2, 2]
-    large = read_raster(saved(tmp_path, np.full((4, 4), 1e305)), extent=EXTENT, points=1)
-    np.testing.assert_allclose(large.positions, [[160, -5]])
-    with pytest.raises(FileFormatError, match="too large to be added up"):
-        read_raster(saved(tmp_path, np.full((4, 4), 1e308)), extent=EXTENT, points=1)
+    large = np.full((4, 4), 1e100)
+    large[0, 0] = 1e-100
+    found = read_raster(saved(tmp_path, large), extent=EXTENT, points=4)
+    assert np.isfinite(found.positions).all()
+    np.testing.assert_allclose(found.weights.sum(), 1.5e101, rtol=1e-12)
+    for wrong in (1e101, 1e308, 1e-101, 5e-324):
+        with pytest.raises(FileFormatError, match=r"row 0, column 0: .* is no weight: a cell must be 0, a number from"):
+            read_raster(saved(tmp_path, np.full((4, 4), wrong)), extent=EXTENT, points=1)
+    signalling = np.array([[0x7F800001, 0], [0x3F800000, 0]], np.uint32).view(np.float32)  # a NaN, and 1
+    assert read_raster(saved(tmp_path, signalling), extent=EXTENT).weights.tolist() == [1]
 
 
 @pytest.mark.parametrize(

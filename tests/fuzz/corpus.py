@@ -165,6 +165,8 @@ def seeds(kind: str) -> tuple[bytes, ...]:
         "tsv": [*TABS],
         "txt": [*TABS, *CSV],
         "npy": [*_written("npy"), _npy(TEAM.astype(">f4")), _npy(np.stack([TEAM, TEAM + 1])), _npy(TEAM.T.copy().T)],
+        "map": [_npy(np.arange(40.0).reshape(5, 8)), _npy(np.eye(6, dtype=np.uint8))],
+        "tif": [_tiff(None), _tiff("EPSG:32632")],
         "json": [*_written("json"), json.dumps(TEAM.tolist()), json.dumps(GEOJSON)],
         "geojson": [*_written("geojson"), json.dumps(GEOJSON)],
         "toml": [*SCENARIOS],
@@ -195,6 +197,19 @@ def _npy(array: np.ndarray) -> bytes:
         np.save(file, array)
         file.seek(0)
         return file.read()
+
+
+def _tiff(crs: str | None) -> bytes:
+    """A map of 5 by 8 cells, somewhere or at a place on earth."""
+    import rasterio
+    from rasterio.io import MemoryFile
+
+    place = rasterio.transform.from_origin(4e5, 5.7e6, 10, 10)
+    with MemoryFile() as memory:
+        how = {"driver": "GTiff", "height": 5, "width": 8, "count": 1, "dtype": "float32", "crs": crs, "nodata": -1}
+        with memory.open(transform=place, **how) as file:
+            file.write(np.arange(40, dtype=np.float32).reshape(5, 8), 1)
+        return bytes(memory.read())
 
 
 def _network(mentee: str, core: int | None) -> str:

@@ -58,7 +58,7 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][-+]?\d+)?")
 def mutated(kind: str, seeds: Sequence[bytes], rng: random.Random) -> bytes:
     """A broken copy of one of the seeds."""
     data = rng.choice(seeds)
-    if rng.random() < (0.8 if kind in _DEEP else 0.5):
+    if kind in _STRUCTURED and rng.random() < (0.8 if kind in _DEEP else 0.5):
         data = _STRUCTURED[kind](data, rng)
         if rng.random() < 0.8:
             return data
@@ -257,4 +257,5 @@ _STRUCTURED: dict[str, Callable[[bytes, random.Random], bytes]] = {
     "txt": _table,
     "log": _table,
     "npy": _npy,
+    "map": _npy,
 }

@@ -23,6 +23,7 @@ from tricover.certificates import read_log
 from tricover.cli.main import main
 from tricover.errors import InputError
 from tricover.formats import Points, read_points, write_points
+from tricover.formats.raster import read_raster
 from tricover.simulation.loop import steps
 from tricover.simulation.mission import Mission
 
@@ -72,6 +73,15 @@ def points(path: Path) -> None:
     weight, sums = targets.at(0).in_triangles(TRIANGLE)
     assert np.isfinite(weight)
     assert np.isfinite(sums).all()
+
+
+def area(path: Path) -> None:
+    """A map is read as points, as many as there are or fewer."""
+    box = (0, 0, 10, 10) if path.suffix == ".npy" else None
+    for count in (None, 7):
+        found = read_raster(path, extent=box, points=count)
+        check(found)
+        assert count is None or len(found) <= count
 
 
 def check(found: Points) -> None:
@@ -222,6 +232,8 @@ SUBJECTS = {
     subject.name: subject
     for subject in (
         *(Subject(kind, kind, f".{kind}", points) for kind in (*_POINT_FILES, "tsv", "txt")),
+        Subject("map", "map", ".npy", area),
+        Subject("tif", "tif", ".tif", area),
         Subject("scenario", "toml", ".toml", scenario),
         Subject("network", "network", ".json", network),
         Subject("mission", "mission", ".json", mission),

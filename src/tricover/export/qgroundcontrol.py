@@ -11,7 +11,8 @@ nothing keeps a climbing agent, or two of one layer, from meeting but their path
 without a landing. Home altitudes above sea level are not known and given as 0.
 
 Altitude and speed are those of the run's vehicle, where it has an ``altitude`` and a ``max_speed``: in a mixed team the
-highest altitude and the lowest speed.
+highest altitude and the lowest speed. The altitude counts only if the scenario sets it: simulated quadrotors hover a
+metre above the ground unless told, and nobody wants to fly there.
 """
 
 import json
@@ -74,10 +75,9 @@ def flight_of(
     altitude 40 m (quadrotor), 5 m more for each layer (default), speed 4 m/s (given)
     """
     rides = vehicle.vehicles if isinstance(vehicle, Mixed) else (vehicle,)
-    heights, speeds = (
-        [getattr(ride, name) for ride in rides if finite_number(getattr(ride, name, None))]
-        for name in ("altitude", "max_speed")
-    )
+    heights = [getattr(ride, "altitude", 0.0) for ride in rides if _says_altitude(ride)]
+    limits = [getattr(ride, "max_speed", None) for ride in rides]
+    speeds = [limit for limit in limits if limit is not None and finite_number(limit)]
     own = {"altitude": max(heights, default=None), "speed": min(speeds, default=None)}
     given = {"altitude": altitude, "spacing": spacing, "speed": speed}
     values, sources = {}, {}
@@ -87,6 +87,12 @@ def flight_of(
         if found is not None:
             values[name] = float(found)
     return Flight(**values, sources=sources)
+
+
+def _says_altitude(ride: Vehicle) -> bool:
+    """Whether somebody has set the altitude: it is not the one that the class has for everybody."""
+    altitude = getattr(ride, "altitude", None)
+    return finite_number(altitude) and altitude != getattr(type(ride), "altitude", None)
 
 
 def write_plans(

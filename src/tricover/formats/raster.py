@@ -56,7 +56,7 @@ def read_raster(
         if box is None:
             raise FileFormatError(f"{path}: a map needs its extent, x0,y0,x1,y1 in metres")
         cells = _weights(npy_array(read_whole(path), path), path)
-        return _points(cells, _within(box, cells.shape), points, path)
+        return _points(cells, _within(box, cells.shape), points)
     if suffix not in RASTERS:
         raise FileFormatError(f"{path}: an extent goes with a 2-D NPY, and {suffix} is none: leave it out")
     return _from_tiff(path, box, points)
@@ -78,13 +78,15 @@ def _weights(cells: NDArray[Any], path: object) -> Floats:
         kind = f"{cells.dtype} of shape {cells.shape}"
         raise FileFormatError(f"{path}: a map needs numbers in rows and columns, not {kind}")
     check_room(_CELL_BYTES * float(cells.size), f"the {cells.size} cells of {path}")
-    weights = np.nan_to_num(cells.astype(np.float64), nan=0.0, posinf=np.inf, neginf=-np.inf)
-    wrong = np.argwhere(~((weights >= 0) & (weights < np.inf)))
+    with np.errstate(invalid="ignore"):  # some NaN complain when they are converted
+        weights = np.nan_to_num(cells.astype(np.float64), nan=0.0, posinf=np.inf, neginf=-np.inf)
+    # As for targets: then no sum overflows, and no share of the largest vanishes.
+    wrong = np.argwhere((weights != 0) & ~((weights >= 1 / LARGEST) & (weights <= LARGEST)))
     if len(wrong):
         row, column = wrong[0].tolist()
         raise FileFormatError(
             f"{path}, row {row}, column {column}: {weights[row, column]:g} is no weight: "
-            "a cell must be a finite number from 0 on, or NaN where there is nothing"
+            f"a cell must be 0, a number from {1 / LARGEST:g} to {LARGEST:g}, or NaN where there is nothing"
         )
     if not weights.any():
         raise FileFormatError(f"{path}: all cells are zero or empty: there is nothing to cover")
@@ -98,10 +100,8 @@ def _within(box: Floats, shape: tuple[int, ...]) -> Callable[[Floats], Floats]:
     return lambda places: np.clip(corner + places * size * [1, -1], box[:2], box[2:])
 
 
-def _points(cells: Floats, place: Callable[[Floats], Floats], points: int | None, path: object) -> Points:
+def _points(cells: Floats, place: Callable[[Floats], Floats], points: int | None) -> Points:
     weights, places = _blocks(cells, points)
-    if not np.isfinite(weights.sum()):
-        raise FileFormatError(f"{path}: the cells are too large to be added up: scale them down")
     return Points(place(places), weights)
 
 
@@ -131,8 +131,7 @@ def _edges(shape: tuple[int, ...], blocks: float) -> list[NDArray[np.int64]]:
 
 
 def _added(values: Floats, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Floats:
-    with np.errstate(over="ignore"):
-        return np.asarray(np.add.reduceat(np.add.reduceat(values, rows, axis=0), columns, axis=1))
+    return np.asarray(np.add.reduceat(np.add.reduceat(values, rows, axis=0), columns, axis=1))
 
 
 def _count(cells: Floats, blocks: float) -> int:
@@ -160,11 +159,11 @@ def _from_tiff(path: str | os.PathLike[str], box: Floats | None, points: int | N
         affine, system = file.transform, file.crs
     if band.dtype.kind not in "biuf":
         raise FileFormatError(f"{path}: a map needs numbers, not {band.dtype}")
-    cells = _weights(np.ma.filled(band.astype(np.float64), np.nan), path)
+    cells = _weights(np.where(np.ma.getmaskarray(band), np.nan, band.data), path)
     if system is None and affine.is_identity:
         if box is None:
             raise FileFormatError(f"{path} does not say where it is: give its extent, x0,y0,x1,y1 in metres")
-        return _points(cells, _within(box, cells.shape), points, path)
+        return _points(cells, _within(box, cells.shape), points)
     if box is not None:
         raise FileFormatError(f"{path} says itself where it is: leave the extent out")
 
@@ -173,8 +172,8 @@ def _from_tiff(path: str | os.PathLike[str], box: Floats | None, points: int | N
         return np.asarray(places @ turned + [affine.c, affine.f])
 
     if system is None:
-        return _points(cells, on_map, points, path)
-    found = _points(cells, on_map, points, path)
+        return _points(cells, on_map, points)
+    found = _points(cells, on_map, points)
     with _telling(path):
         degrees = np.stack(import_module("rasterio.warp").transform(system, _GEOGRAPHIC, *found.positions.T), axis=1)
     if not np.isfinite(degrees).all():
