@@ -2,21 +2,27 @@
 PYTHON ?= python3
 BIN := .venv/bin
 RENDERED := tests/test_site.py tests/plot/test_animation.py
+CAMPAIGNS := tests/fuzz tests/simulation/test_campaigns.py tests/certificates/test_forged.py
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test rendered browser fuzz check lint types contracts site bench performance lock clean
+.PHONY: demo test rendered campaigns browser fuzz check lint types contracts site bench performance lock clean
 .DELETE_ON_ERROR:
 
 demo: .venv/.run
 	@$(BIN)/tricover reproduce -o out/paper
 
 test: .venv/.dev
-	@$(BIN)/python -m pytest --ignore tests/browser $(addprefix --ignore ,$(RENDERED)) --numprocesses auto --maxprocesses 4 --dist loadfile
-	@echo "Left to make check: films, the site ($(RENDERED)), the report in a real browser (tests/browser)"
+	@$(BIN)/python -m pytest --ignore tests/browser $(addprefix --ignore ,$(RENDERED) $(CAMPAIGNS)) --numprocesses auto --maxprocesses 4 --dist loadfile
+	@echo "Left to make check: films and the site ($(RENDERED)), the report in a real browser (tests/browser),"
+	@echo "  campaigns of broken files, stores and logs ($(CAMPAIGNS))"
 
 # What films and builds pages takes long, and is seldom what a change is about.
 rendered: .venv/.dev
 	@$(BIN)/python -m pytest $(RENDERED) --numprocesses auto --maxprocesses 2 --dist loadfile
+
+# Thousands of broken files, damaged and killed stores, forged logs; each has a count for more.
+campaigns: .venv/.dev
+	@$(BIN)/python -m pytest $(CAMPAIGNS) --numprocesses auto --maxprocesses 2
 
 # Needs Debian's chromium and chromium-driver, and installs them where they are missing and it may.
 browser: .venv/.dev
@@ -27,7 +33,7 @@ browser: .venv/.dev
 fuzz: .venv/.dev
 	@$(BIN)/python -m tests.fuzz $(FUZZ)
 
-check: lint types contracts site test rendered browser
+check: lint types contracts site test rendered campaigns browser
 
 lint: .venv/.dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

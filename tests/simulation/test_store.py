@@ -1,12 +1,8 @@
 """A run on disk: the same as in memory, never lost, and readable by others."""
 
 import os
-import re
 import resource
-import subprocess
-import sys
 from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -130,32 +126,6 @@ def test_ctrl_c_keeps_what_was_computed_and_the_run_goes_on(tmp_path):
     short = tc.simulate(given, progress=stop_at(8))
     assert short.interrupted
     np.testing.assert_array_equal(short.positions, whole.positions[:9])
-
-
-def campaign(name, *arguments):
-    """The last line of what a campaign prints; it must succeed."""
-    command = [sys.executable, "-m", f"tests.simulation.{name}", *arguments]
-    root = Path(__file__).parents[2]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout.splitlines()[-1]
-
-
-def test_a_killed_run_resumes_to_the_same_bits():
-    """At random moments; every file of the store is the same in the end."""
-    said = campaign("killing", "--kills", "20")
-    kills, moments = (int(number) for number in re.findall(r"(\d+) (?:kills|moments)", said))
-    assert said.endswith("0 bytes differ")
-    assert kills >= 20
-    assert moments >= 5
-
-
-def test_of_several_writers_one_wins_and_the_others_say_so():
-    assert campaign("racing", "--races", "4").endswith("every store whole")
-
-
-def test_damaged_stores_are_refused_or_read_as_before():
-    assert campaign("damaging", "--cases", "80") == "0 wrong"
 
 
 def test_a_full_disk_is_told_and_what_was_written_stays(tmp_path):
