@@ -201,10 +201,10 @@ def _npy(array: np.ndarray) -> bytes:
 
 def _tiff(crs: str | None) -> bytes:
     """A map of 5 by 8 cells, somewhere or at a place on earth."""
-    import rasterio
+    from rasterio import Affine
     from rasterio.io import MemoryFile
 
-    place = rasterio.transform.from_origin(4e5, 5.7e6, 10, 10)
+    place = Affine(10, 0, 4e5, 0, -10, 5.7e6)
     with MemoryFile() as memory:
         how = {"driver": "GTiff", "height": 5, "width": 8, "count": 1, "dtype": "float32", "crs": crs, "nodata": -1}
         with memory.open(transform=place, **how) as file:
