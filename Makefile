@@ -62,6 +62,8 @@ performance: .venv/.bench
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@echo "Installing Tricover into .venv (first time: about a minute)"
 	@$(PIP) --editable ".[$(EXTRA)]"
+# QuantEcon caches kernels when it is first imported. Two processes that do that at the same time may spoil its cache.
+	@test $(EXTRA) != dev || $(BIN)/python -W ignore -c "import quantecon"
 	@touch $@
 
 # What the benchmarks compare with, kept apart from ours.

@@ -5,6 +5,8 @@ import matplotlib.pyplot as plt
 import pytest
 from hypothesis import settings
 
+from tests.guard import pytest_sessionfinish  # noqa: F401
+
 mpl.use("Agg")
 settings.register_profile("tricover", deadline=None, derandomize=True)
 settings.load_profile("tricover")
