@@ -1,4 +1,4 @@
-"""Numbers for readers: right to their digits, and never with an exponent."""
+"""Numbers for readers: right to their digits, and without an exponent as long as one can count them."""
 
 import math
 import re
@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 from tricover.units import length, number
 
 UNITS = {"m": 1.0, "mm": 1e-3, "µm": 1e-6, "nm": 1e-9}
-SIZES = st.floats(-12, 15).map(lambda power: 10**power)
+SIZES = st.floats(-12, 100).map(lambda power: 10**power)
+PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+
+
+def value_of(text):
+    """What a reader understands."""
+    mantissa, _, power = text.replace(",", "").partition("·10")
+    return float(f"{mantissa}e{power.translate(PLAIN) or 0}")
 
 
 @given(SIZES, st.sampled_from([1, -1]), st.integers(1, 6))
@@ -19,11 +26,12 @@ def test_numbers_are_right_to_their_digits(size, sign, digits):
     if size < 1e-6:
         assert text == "under 0.000001"
         return
-    assert re.fullmatch(r"-?[\d,]+(\.\d*[1-9])?", text)
-    assert float(text.replace(",", "")) == pytest.approx(sign * size, rel=0.5001 * 10 ** (1 - digits))
+    assert re.fullmatch(r"-?[\d,]+(\.\d*[1-9])?" if size < 9e11 else r"-?[\d,]+(\.\d+)?(·10[⁰-⁹¹²³]+)?", text)
+    assert ("·10" in text) == (abs(value_of(text)) >= 1e12)
+    assert value_of(text) == pytest.approx(sign * size, rel=0.5001 * 10 ** (1 - digits))
     padded = number(sign * size, digits, padded=True)
-    assert float(padded.replace(",", "")) == float(text.replace(",", ""))
-    shown = re.sub(r"[-,.]", "", padded).lstrip("0")
+    assert value_of(padded) == value_of(text)
+    shown = re.sub(r"[-,.]|·10.*", "", padded).lstrip("0")
     assert len(shown) >= digits  # large ones have zeros before the point as well
 
 
@@ -34,7 +42,7 @@ def test_lengths_are_right_in_their_units(metres, digits):
         assert text == "under 1 nm"
         return
     figure, unit = text.split()
-    assert float(figure.replace(",", "")) * UNITS[unit] == pytest.approx(metres, rel=0.5001 * 10 ** (1 - digits))
+    assert value_of(figure) * UNITS[unit] == pytest.approx(metres, rel=0.5001 * 10 ** (1 - digits))
     assert unit == "m" if metres >= 0.01 else unit != "m"
     if unit != "m":
         assert 1 <= float(figure) <= 1000
