@@ -4,6 +4,7 @@ Broken files that are not handled as they should be are kept in out/fuzz, with t
 """
 
 import argparse
+import contextlib
 import sys
 import tempfile
 import time
@@ -61,7 +62,7 @@ def _tell(tally: Tally, failure: Failure | None) -> None:
 
 def _again(subject: Subject, file: Path) -> int:
     data = file.read_bytes()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # where commands leave what they write
         for name, text in (COMPANIONS | {"log.csv": seeds("log")[0].decode()}).items():
             (Path(folder) / name).write_text(text)
         reason, accepted, seconds = try_file(subject, data, Path(folder))

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import tricover as tc
+from tests.simulation.stores import stop_at
 from tests.simulation.teams import eventful
 from tricover.errors import TricoverError
 from tricover.simulation import store as stores
@@ -36,14 +37,6 @@ def make_stores(folder):
         tc.simulate(given, folder / "cut.zarr", resume=True, progress=stop_at(14))
     finally:
         stores.LONGEST_BLOCK = longest
-
-
-def stop_at(step):
-    def progress(now):
-        if now.step == step:
-            raise KeyboardInterrupt
-
-    return progress
 
 
 def contents(store):

@@ -27,3 +27,13 @@ def overwrite(store, name, values):
     zarr.open_group(store, mode="r+")[name][...] = values
     sums = json.loads((store / "zarr.json").read_text())["attributes"]["checksums"]
     change(store, checksums=sums | {name: packed([checksum(values)])})
+
+
+def stop_at(step):
+    """Ctrl-C after a step."""
+
+    def progress(now):
+        if now.step == step:
+            raise KeyboardInterrupt
+
+    return progress

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tricover as tc
+from tests.simulation.stores import stop_at
 from tests.simulation.teams import scenario
 from tricover.errors import InputError, UnknownNameError
 from tricover.own import found, is_name, name_of
@@ -77,14 +78,6 @@ def own(mine, **settings):
 def forget(tmp_path):
     (tmp_path / "mine_by_name.py").unlink()
     sys.modules.pop("mine_by_name", None)
-
-
-def stop_at(step):
-    def progress(now):
-        if now.step == step:
-            raise KeyboardInterrupt
-
-    return progress
 
 
 def test_a_run_with_own_rules_is_stored_resumed_and_opened(tmp_path, mine):

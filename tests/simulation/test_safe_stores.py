@@ -11,21 +11,13 @@ import pytest
 import zarr
 
 import tricover as tc
-from tests.simulation.stores import files
+from tests.simulation.stores import files, stop_at
 from tests.simulation.teams import eventful, scenario
 from tricover.errors import FileFormatError, InputError, LostControlError, StoreError
 from tricover.simulation import store as stores
 from tricover.simulation.checksums import checksum, extended
 from tricover.simulation.record import ARRAYS
 from tricover.simulation.stored import StoreReader
-
-
-def stop_at(step):
-    def progress(now):
-        if now.step == step:
-            raise KeyboardInterrupt
-
-    return progress
 
 
 @pytest.fixture

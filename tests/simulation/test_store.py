@@ -9,7 +9,7 @@ import pytest
 import xarray
 
 import tricover as tc
-from tests.simulation.stores import files
+from tests.simulation.stores import files, stop_at
 from tests.simulation.teams import scenario
 from tricover.errors import FileFormatError, InputError, LostControlError, StoreError
 from tricover.simulation.record import ARRAYS
@@ -104,13 +104,6 @@ def test_what_is_no_run_is_named(tmp_path, content):
 def test_ctrl_c_keeps_what_was_computed_and_the_run_goes_on(tmp_path):
     given = with_events(vehicle="anywhere", steps=40)
     whole = tc.simulate(given, tmp_path / "whole.zarr")
-
-    def stop_at(step):
-        def progress(now):
-            if now.step == step:
-                raise KeyboardInterrupt
-
-        return progress
 
     for step in (3, 5, 6, 21):
         part = tc.simulate(given, tmp_path / "run.zarr", resume=True, progress=stop_at(step))

@@ -11,7 +11,7 @@ import zarr
 from zarr.storage import LocalStore
 
 import tricover as tc
-from tests.simulation.stores import change, files, overwrite
+from tests.simulation.stores import change, files, overwrite, stop_at
 from tests.simulation.teams import scenario, team
 from tricover.errors import FileFormatError, StoreError
 from tricover.network import Network
@@ -35,14 +35,6 @@ def eventful(**settings):
 def assert_same(one, other):
     for name in ARRAYS:
         np.testing.assert_array_equal(one.read(name), other.read(name), err_msg=name)
-
-
-def stop_at(step):
-    def progress(now):
-        if now.step == step:
-            raise KeyboardInterrupt
-
-    return progress
 
 
 @pytest.mark.parametrize("number", [0, 2, 4, None, "3"])

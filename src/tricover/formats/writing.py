@@ -17,7 +17,17 @@ from typing import BinaryIO
 from tricover.errors import FileFormatError, InputError
 from tricover.limits import check_room
 
-__all__ = ["draft_of", "make_folder", "read_whole", "real_place", "sync", "sync_file", "sync_folder", "write_whole"]
+__all__ = [
+    "draft_of",
+    "make_folder",
+    "new_draft",
+    "read_whole",
+    "real_place",
+    "sync",
+    "sync_file",
+    "sync_folder",
+    "write_whole",
+]
 
 _CHUNK = 1 << 20  # bytes that are read at once
 _MEMORY_PER_BYTE = 5  # what rows of numbers take while they are read: most in JSON, as lists of floats
@@ -30,7 +40,7 @@ def draft_of(path: str | os.PathLike[str]) -> Iterator[Path]:
     A file that is there is replaced, through a link too; a folder only if it is empty. A device is no place for a file.
     """
     target = real_place(path)
-    draft = target.parent / f".tricover-{secrets.token_hex(8)}.part"  # not longer than a name may be, as the target's
+    draft = new_draft(target.parent)
     try:
         try:
             yield draft
@@ -43,6 +53,11 @@ def draft_of(path: str | os.PathLike[str]) -> Iterator[Path]:
             draft.unlink(missing_ok=True)
     except OSError as error:
         raise FileFormatError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def new_draft(folder: Path) -> Path:
+    """A name in a folder for what is not yet whole; short, as one made of the target's could be too long."""
+    return folder / f".tricover-{secrets.token_hex(8)}.part"
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes | str) -> None:

@@ -87,11 +87,12 @@ def separation_of(moments: Iterator[tuple[Floats, Flags]], limit: float | None) 
         raise InputError(f"limit must be a positive number of metres, not {limit}")
     search = _Search(limit or 0.0)
     before, there = next(moments)
-    for step, (after, there_after) in enumerate(moments):
-        search.look(step, before[there], after[there], np.flatnonzero(there))
+    end = 0
+    for end, (after, there_after) in enumerate(moments, 1):
+        search.look(end - 1, before[there], after[there], np.flatnonzero(there))
         before, there = after, there_after
     # What is left is the end: those who take part there, standing.
-    search.look(search.steps, before[there], before[there], np.flatnonzero(there), last=True)
+    search.look(end, before[there], before[there], np.flatnonzero(there))
     return search.result()
 
 
@@ -103,17 +104,16 @@ class _Search:
         self.best, self.when, self.share = _NEVER, 0, 0.0
         self.who: tuple[int, int] | None = None
         self.pairs: dict[tuple[int, int], float] = {}
-        self.steps = 0
         self._known = np.empty(0, np.int64)
 
-    def look(self, step: int, before: Floats, after: Floats, agents: Ints, last: bool = False) -> None:
+    def look(self, step: int, before: Floats, after: Floats, agents: Ints) -> None:
         """A step of some agents. Those who did not move, nor come anew, are no pairs among themselves again."""
         if self.best == 0 and not self.limit and step > self.when:
             return  # nobody comes closer than that
         moving = (before != after).any(axis=1)
         if not np.array_equal(agents, self._known):
             moving |= ~np.isin(agents, self._known)
-        self._known, self.steps = agents, step if last else step + 1
+        self._known = agents
         if len(agents) > 1 and moving.any():
             halves = np.hypot(*(after - before).T) / 2
             for first, second in self._candidates((before + after) / 2, halves, moving):

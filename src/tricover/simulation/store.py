@@ -26,7 +26,6 @@ Networks are stored and not built again: what a run did does not depend on the v
 import errno
 import json
 import re
-import secrets
 import shutil
 import time
 import warnings
@@ -41,7 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.errors import StoreError
-from tricover.formats.writing import make_folder, sync, sync_folder
+from tricover.formats.writing import make_folder, new_draft, sync, sync_folder
 from tricover.simulation.checksums import checksum, extended, packed, seal_of
 from tricover.simulation.lock import Lock
 from tricover.simulation.mission import Epoch, Mission
@@ -183,7 +182,7 @@ def open_store(
         return _opened_again(path, mission, block, flush)
     if taken and not overwrite:
         raise StoreError(f"{path} exists: choose another place, or remove, resume or overwrite it")
-    half = place.with_name(f".tricover-{secrets.token_hex(8)}.part")
+    half = new_draft(place.parent)
     with _errors_named(path, None):
         make_folder(half)
         lock = Lock(half)
@@ -225,7 +224,7 @@ def _remove(place: Path) -> None:
             inside = each.relative_to(place).as_posix()
             if not each.is_dir() and not _OURS.fullmatch(inside) and not _TORN.fullmatch(each.name):
                 raise StoreError(f"{place} holds {inside!r}, which is not part of a run: move it, or remove {place}")
-        gone = place.with_name(f".tricover-{secrets.token_hex(8)}.part")
+        gone = new_draft(place.parent)
         place.replace(gone)
         shutil.rmtree(gone)
     finally:
@@ -365,7 +364,7 @@ def _packed(sums: dict[str, list[int]]) -> dict[str, str]:
 def _write_document(path: Path, document: dict[str, Any]) -> None:
     """Write the root document, sealed: into a file beside it, which then takes its place."""
     document["attributes"]["seal"] = seal_of(document)
-    draft = path / f".tricover-{secrets.token_hex(8)}.part"
+    draft = new_draft(path)
     draft.write_text(json.dumps(document, indent=2))
     draft.replace(path / "zarr.json")
 

@@ -10,6 +10,7 @@
 The store of a finished run has the same labels, so xarray opens it alike.
 """
 
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -126,15 +127,9 @@ def _origin_of(run: "Run") -> dict[str, Any]:
     facts = {name: fact for name, fact in run.summary().items() if fact is not None}
     return {name: int(fact) if isinstance(fact, bool) else fact for name, fact in facts.items()} | {
         "seed": run.scenario.seed,
-        "source": f"tricover {_version()}",
+        "source": f"tricover {version('tricover')}",
         "scenario": _text_of(run),
     }
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("tricover")
 
 
 def _text_of(run: "Run") -> str:
