@@ -35,7 +35,7 @@ class Settings:
     """What the agents were told. Claims that need something unknown (None) do not apply.
 
     Attributes:
-        motion: "reach" or "walk".
+        motion: "reach", "walk" or "morph".
         goal: the goal rule.
         resolution: cells per side M, for ``walk``.
         margin: η of the reach sets, for ``walk``.
@@ -43,9 +43,10 @@ class Settings:
         ideal: which agents (N,) always land in their reach set. The others may miss it.
         tolerance: metres within which an agent counts as at a place, beyond rounding.
         duration: seconds per step, Δt.
+        separation: metres that agents keep from each other, where it was asked for.
     """
 
-    motion: Literal["reach", "walk"] | None = None
+    motion: Literal["reach", "walk", "morph"] | None = None
     goal: str | GoalRule | None = None
     resolution: int = 35
     margin: float = 0.05
@@ -53,6 +54,7 @@ class Settings:
     ideal: bool | Flags = False
     tolerance: float = 0.0
     duration: float | None = None
+    separation: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -118,6 +118,7 @@ def settings_of(mission: Mission) -> Settings:
         lands(vehicle, agents, "centre", "inside"),
         mission.tolerance,
         mission.scenario.vehicle.duration,
+        mission.scenario.safety.separation,
     )
 
 

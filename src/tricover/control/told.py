@@ -24,7 +24,7 @@ from tricover.own import label_of
 __all__ = ["MOTIONS", "Motion", "Told"]
 
 Floats = NDArray[np.float64]
-Motion: TypeAlias = Literal["reach", "walk"]
+Motion: TypeAlias = Literal["reach", "walk", "morph"]
 MOTIONS: tuple[Motion, ...] = get_args(Motion)
 
 _CELL_BYTES = 200.0  # of a cell while its decision process is solved: measured with 250,000 to 4 million of them
@@ -39,12 +39,14 @@ class Told:
         paths: where the anchors go, step by step from step 0 on, (K, A, 2), in the order of ``network.anchors``. They
             stay at the last places. NaN: the anchor stays where it stood when the epoch began.
         goal: the goal rule, by name or the user's own.
-        motion: "reach" or "walk".
+        motion: "reach", "walk" or "morph".
         resolution: cells per side of a triangle, M.
         alpha: cost per metre to the goal.
         beta: reward at the goal; None: scaled to the triangle.
         gamma: discount factor.
         margin: η of the reach sets.
+        speed: metres per step that nobody exceeds, for ``morph``; None: no limit.
+        separation: metres that agents are to keep from each other; None: nothing is asked for.
     """
 
     network: Network
@@ -56,6 +58,8 @@ class Told:
     beta: float | None = None
     gamma: float = 0.95
     margin: float = 0.05
+    speed: float | None = None
+    separation: float | None = None
 
     def __post_init__(self) -> None:
         if self.motion not in MOTIONS:

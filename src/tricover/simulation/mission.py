@@ -247,8 +247,10 @@ def roster_of(scenario: Scenario, reference: Floats) -> Floats:
 def told_of(scenario: Scenario, network: Network, paths: Floats) -> Told:
     """What the agents of a network are told."""
     control = scenario.control
-    names = ("goal", "motion", "resolution", "alpha", "beta", "gamma", "margin")
-    return Told(network, paths, **{name: getattr(control, name) for name in names})
+    names = ("goal", "motion", "resolution", "alpha", "beta", "gamma", "margin", "speed")
+    return Told(
+        network, paths, **{name: getattr(control, name) for name in names}, separation=scenario.safety.separation
+    )
 
 
 def paths_of(scenario: Scenario, targets: Targets, networks: Sequence[tuple[int, Network]]) -> list[Floats]:

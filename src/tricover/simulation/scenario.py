@@ -34,6 +34,7 @@ from tricover.simulation.sections import (
     Events,
     Formation,
     NetworkSettings,
+    Safety,
     TargetSettings,
     VehicleSettings,
     vehicle_as_settings,
@@ -75,6 +76,7 @@ class Scenario(Section):
     control: Control = Field(default_factory=lambda: Control.model_validate({}))
     vehicle: VehicleSettings = Field(default_factory=lambda: VehicleSettings.model_validate({}))
     events: Events = Field(default_factory=Events)
+    safety: Safety = Field(default_factory=lambda: Safety.model_validate({}))
 
     def __init__(self, **data: Any) -> None:
         try:
@@ -274,9 +276,10 @@ def _on_one_line(row: "re.Match[str]") -> str:
 def _files(data: dict[str, Any], rename: Any) -> dict[str, Any]:
     """The scenario with its file names changed."""
     renamed = dict(data)
-    for key in ("formation", "targets"):
+    for key in ("formation", "targets", "safety"):
         section = data.get(key)
         if isinstance(section, Mapping):
-            named = {name: section[name] for name in ("file", "start") if isinstance(section.get(name), str)}
+            names = ("file", "start", "zones")
+            named = {name: section[name] for name in names if isinstance(section.get(name), str)}
             renamed[key] = {**section, **{name: rename(file) for name, file in named.items()}}
     return renamed

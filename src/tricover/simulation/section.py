@@ -7,7 +7,17 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    TypeAdapter,
+    ValidationError,
+    WithJsonSchema,
+)
 
 from tricover.errors import InputError, listed
 from tricover.formats.points import LARGEST, own_floats
@@ -28,6 +38,7 @@ __all__ = [
     "Steps",
     "Text",
     "Weights",
+    "ZonesOrFile",
 ]
 
 Floats = NDArray[np.float64]
@@ -59,6 +70,8 @@ class Section(BaseModel):
 def _same(one: Any, other: Any) -> bool:
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(_same, one, other))
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         return np.array_equal(one, other)
     return bool(one == other)
@@ -107,6 +120,31 @@ Weights = _array("(N,)", 1)
 Pair = _array("(2,)", 1, 2)
 Paths = _array("(K, N, 2)", 3, 2)
 Steps = _array("(N, 2)", 2, 2, whole=True)
+_CORNERS: TypeAdapter[Any] = TypeAdapter(Points)
+
+
+def _zones(given: Any) -> tuple[Floats, ...] | Path:
+    """Polygons, each with its corners; or a file that holds them."""
+    if isinstance(given, str | os.PathLike):
+        path: Path = _absolute(given)
+        return path
+    if not isinstance(given, list | tuple | np.ndarray) or not len(given):
+        raise InputError("give polygons as lists of corners [x, y], or a GeoJSON file")
+    zones = []
+    for number, corners in enumerate(given):
+        try:
+            zones.append(_CORNERS.validate_python(corners))
+        except ValidationError as error:
+            raise InputError(f"zone {number}: {error.errors()[0]['msg']}") from None
+    return tuple(zones)
+
+
+_RING = {"type": "array", "minItems": 3, "items": {"type": "array", "items": {"type": "number"}}}
+ZonesOrFile = Annotated[
+    Any,
+    PlainValidator(_zones),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "minItems": 1, "items": _RING}]}),
+]
 
 
 def _one_or_many(given: Any) -> Any:

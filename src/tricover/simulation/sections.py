@@ -30,6 +30,7 @@ from tricover.simulation.section import (
     StepNumber,
     Steps,
     Weights,
+    ZonesOrFile,
 )
 from tricover.targets.motion import Drift, Path
 from tricover.vehicles import Mixed, Vehicle, check_vehicle, is_built_in, settings, vehicle
@@ -43,6 +44,7 @@ __all__ = [
     "Leave",
     "Motion",
     "NetworkSettings",
+    "Safety",
     "TargetSettings",
     "VehicleSettings",
 ]
@@ -113,12 +115,18 @@ class Formation(Section):
     start: PointsOrFile | None = Field(
         None, description="where agents start, if not at their reference positions: metres, or a point file"
     )
+    assign: bool = Field(
+        False,
+        description="let whoever is on a pad of start take the place that suits the whole team, and fly there first",
+    )
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
         _one_of(self, "file", "positions", "generator")
         wanted = ("agents", "size") if self.generator else ()
         _only_with(self, "file or positions", wanted, self.generator, ("agents", "size"))
+        if self.assign and self.start is None:
+            raise InputError("assign goes with start: give the pads where the agents start")
         return self
 
 
@@ -199,7 +207,9 @@ class NetworkSettings(Section):
 class Control(Section):
     """What every follower is told before the start."""
 
-    motion: Literal["reach", "walk"] = Field("reach", description="to the goal point in one step, or cell by cell")
+    motion: Literal["reach", "walk", "morph"] = Field(
+        "reach", description="to the goal point in one step, cell by cell, or nested at every step so that nobody meets"
+    )
     goal: _by_name_or_function(GOALS) = Field("centroid", description="goal rule")  # type: ignore[valid-type]
     resolution: int = Field(35, ge=1, le=4096, description="cells per side of a triangle, M")
     alpha: float = Field(1.0, gt=0, description="cost per metre to the goal")
@@ -207,6 +217,7 @@ class Control(Section):
     gamma: float = Field(0.95, gt=0, lt=1, description="discount factor")
     margin: float = Field(0.05, ge=0, lt=1 / 3, description="η: barycentric distance of reach sets from the edges")
     tolerance: float | None = Field(None, ge=0, description="metres within which an agent counts as at its goal point")
+    speed: Length | None = Field(None, description="metres per step that nobody exceeds, for morph and from the pads")
 
 
 def _kind(given: Any) -> Any:
@@ -307,6 +318,13 @@ class Join(Section):
     def places(self) -> Floats:
         """Where they stand when they join."""
         return np.asarray(self.reference if self.positions is None else self.positions)
+
+
+class Safety(Section):
+    """What must not happen: agents too close to each other, or in zones."""
+
+    separation: Length | None = Field(None, description="metres that agents keep from each other")
+    zones: ZonesOrFile | None = Field(None, description="polygons that nobody enters: corners in metres, or GeoJSON")
 
 
 class Events(Section):
