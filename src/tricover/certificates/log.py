@@ -44,6 +44,7 @@ class Settings:
         tolerance: metres within which an agent counts as at a place, beyond rounding.
         duration: seconds per step, Δt.
         separation: metres that agents keep from each other, where it was asked for.
+        apart: metres by which goals are kept apart for that: more, where vehicles may miss.
     """
 
     motion: Literal["reach", "walk", "morph"] | None = None
@@ -55,6 +56,7 @@ class Settings:
     tolerance: float = 0.0
     duration: float | None = None
     separation: float | None = None
+    apart: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -255,7 +255,7 @@ def desired_positions(network: Network, targets: Targets | None, places: Floats,
     """p_i (N, 2): goal points for the motion ``reach``, centres of goal cells for ``walk``."""
     resolution = settings.resolution if settings.motion == "walk" else None
     seen = targets or Targets([[0.0, 0.0]])  # the goal ``reference`` looks at none
-    return desired_configuration(network, seen, places, settings.goal or "centroid", resolution)
+    return desired_configuration(network, seen, places, settings.goal or "centroid", resolution, settings.apart)
 
 
 def lands_on_points(network: Network, settings: Settings, exact: Flags, ideal: Flags) -> bool:

@@ -65,6 +65,11 @@ class Decision:
     setpoints: Floats
     cells: Cells | None
 
+    def rows(self, rows: Ints) -> "Decision":
+        """What some of the agents do."""
+        cells = None if self.cells is None else Cells(*(part[rows] for part in self.cells))
+        return Decision(self.goal_points[rows], self.setpoints[rows], cells)
+
 
 def decide(view: View, told: Told, memory: Memory) -> Decision:
     """What each agent does next: a function of what it knows, was told and remembers."""

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from tricover.errors import InputError
 from tricover.geometry import CellGrid
 from tricover.goals.anchors import anchor_positions
+from tricover.goals.room import with_room
 from tricover.goals.rules import GoalRule, cell_points, goal_cells, prepare
 from tricover.network import Network
 from tricover.targets import Targets, as_targets
@@ -28,6 +29,7 @@ def desired_configuration(
     anchors: ArrayLike | str | None = None,
     goal: str | GoalRule = "centroid",
     resolution: int | None = None,
+    separation: float | None = None,
 ) -> NDArray[np.float64]:
     """Desired positions p_i of the whole roster, (N, 2); lost agents keep their reference positions.
 
@@ -38,6 +40,7 @@ def desired_configuration(
             positions; "fit": a polygon fitted to the targets, the core at their centroid.
         goal: "centroid" (the paper's), "predictive", "rollout", "reference", or your own rule (see ``goals.rules``).
         resolution: None: exact goal points; a whole number M: centres of the goal cells among M².
+        separation: metres that places are to be apart, wherever there is room; see ``goals.room``.
 
     >>> import tricover as tc
     >>> network = tc.build_network([[0, 0], [4, 0], [4, 4], [0, 4], [2, 2], [1, 2], [3, 2.5]])
@@ -49,6 +52,8 @@ def desired_configuration(
         raise InputError("targets are on the ground: a desired configuration needs a network in the plane")
     grid = None if resolution is None else CellGrid(resolution)
     targets, local_goal = as_targets(targets), prepare(goal, network)
+    if separation is not None:
+        local_goal = with_room(local_goal, network, separation, resolution)
     desired = network.reference.copy()
     desired[network.anchors] = anchor_positions(network, targets, anchors)
     for agents in network.layers[1:]:

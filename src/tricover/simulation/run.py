@@ -223,7 +223,10 @@ class Run:
             return kept
         control = self.scenario.control
         resolution = control.resolution if control.motion == "walk" else None
-        found = desired_configuration(self.network, self.targets, self.anchors, control.goal, resolution)
+        told = self.epochs[-1].told
+        found = desired_configuration(
+            self.network, self.targets, self.anchors, control.goal, resolution, told.separation
+        )
         desired = np.array(self.read("positions", self.steps, self.steps + 1)[0])
         living = np.flatnonzero(self.network.layer >= 0)
         desired[living] = found[living]
