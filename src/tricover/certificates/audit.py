@@ -14,6 +14,7 @@ from tricover.certificates.theorem1 import Anchors, Stochastic, Structure
 from tricover.certificates.theorem2 import Containment, Products
 from tricover.certificates.theorem3 import Convergence
 from tricover.certificates.transition import framed, rows_of
+from tricover.certificates.waiting import as_far_as_they_go
 
 __all__ = ["audit", "steps_of"]
 
@@ -43,7 +44,7 @@ def audit(
     for step in steps_of(log):
         for check in checks:
             check.see(step)
-    claims = tuple(claim for check in checks for claim in check.claims())
+    claims = as_far_as_they_go(tuple(claim for check in checks for claim in check.claims()), log)
     subject = f"{log.name} ({log.agents} agents, {log.steps} steps)"
     return Certificate(subject, claims, products.contraction, convergence.layers, convergence.neighbourhood)
 

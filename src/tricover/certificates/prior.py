@@ -35,6 +35,7 @@ from tricover.certificates.theorem3 import (
     steps_per_layer,
 )
 from tricover.certificates.transition import frame_of
+from tricover.certificates.waiting import may_wait
 from tricover.geometry import flat, volumes
 from tricover.network import Network
 from tricover.simulation import Mission, Scenario
@@ -61,7 +62,8 @@ def foresee(scenario: Scenario) -> Certificate:
     exact, ideal = np.asarray(settings.exact), np.asarray(settings.ideal)
     around = neighbourhood(last.network, desired, settings, exact, ideal)
     points = lands_on_points(last.network, settings, exact, ideal)
-    rest = mission.last_change + moves if bool(ideal[last.network.anchors].all()) else None
+    on_time = bool(ideal[last.network.anchors].all()) and not may_wait(settings)
+    rest = mission.last_change + moves if on_time else None
     layers = _layers(last.network, around, rest, settings)
     claims = (
         _structure(last.network),
@@ -69,6 +71,10 @@ def foresee(scenario: Scenario) -> Certificate:
         _tube(last.network, around, points),
         _vehicle(mission, desired, settings),
     )
+    if may_wait(settings):
+        unknown = "Agents wait for each other to keep apart: nobody knows how long."
+        late = [Claim(*head, NOT_APPLICABLE, unknown) for head in (CONVERGENCE, NEIGHBOURHOOD)]
+        return Certificate(subject, (claims[0], *late, claims[3]), layers=layers)
     if last.told.some_stay:
         unknown = "An agent that becomes an anchor stays where it then is, which nobody knows yet."
         tube = Claim(*NEIGHBOURHOOD, NOT_APPLICABLE, unknown)

@@ -41,12 +41,17 @@ def run(
     if (resume or overwrite) and output is None:
         raise InputError(f"{'--resume' if resume else '--overwrite'} goes with --output: which run is it?")
     load_kernels(quiet)
-    from tricover.simulation import Scenario, simulate
+    from tricover.simulation import Mission, Scenario, forecast, simulate
 
+    mission = Mission.of(Scenario.load(scenario))
+    notices = () if resume else forecast(mission)
+    if not quiet and not as_json:
+        for notice in notices:
+            note(f"Before the start: {notice}.")
     with step_bar(wanted=not quiet and not as_json) as progress:
-        result = simulate(Scenario.load(scenario), output, resume, overwrite, progress=progress)
+        result = simulate(mission, output, resume, overwrite, progress=progress)
     kept = {"origin": place_of(result.mission.projection), "store": None if output is None else str(output)}
-    facts = {**result.summary(), **kept}
+    facts = {**result.summary(), **kept, "notices": list(notices)}
     if as_json:
         typer.echo(json.dumps(facts, indent=2))
     elif not quiet:

@@ -99,7 +99,7 @@ def _between_ways(px: float, py: float, vx: float, vy: float, ux: float, uy: flo
     """Distance of two straight ways, from p by v and from 0 by u; 0 where they cross."""
     across = vx * uy - vy * ux
     if across != 0.0:
-        share, other = (ux * py - uy * px) / -across, (vx * py - vy * px) / -across
+        share, other = (ux * py - uy * px) / across, (vx * py - vy * px) / across
         if 0.0 <= share <= 1.0 and 0.0 <= other <= 1.0:
             return 0.0
     ends = min(_to_way(px, py, 0.0, 0.0, ux, uy), _to_way(px + vx, py + vy, 0.0, 0.0, ux, uy))
