@@ -6,7 +6,7 @@ from shapely import LineString
 
 import tricover as tc
 from tests.safety.crowds import crowd
-from tricover.control.options import ASIDE, OPTIONS, Options, options_of
+from tricover.control.options import ASIDE, OPTIONS, Limits, Options, options_of
 from tricover.control.reach_sets import points_as_sets
 from tricover.draws import uniforms
 from tricover.simulation import Mission
@@ -160,13 +160,17 @@ def test_options_are_an_agents_own(motion):
         agents = np.arange(mission.agents)
         view, decided = view_of(mission, step.state, agents), decide_all(mission, step.state).decision
         draws = uniforms(0, 1, step.step, agents)
-        points, own = options_of(view, told, decided, 0.5, draws)
+        longest = np.where(agents % 2 == 0, 0.4, np.inf)
+        points, own = options_of(view, told, decided, Limits(0.5, longest), draws)
+        far = np.linalg.norm(points - view.positions[:, None], axis=2)
+        assert np.nanmax(far[::2]) <= 0.4 + 1e-12
+        assert np.nanmax(far[1::2]) > 0.4
         for agent in (0, 7, 19):
             row = np.array([agent])
-            alone = options_of(view.rows(row), told, decided.rows(row), 0.5, draws[row])
+            alone = options_of(view.rows(row), told, decided.rows(row), Limits(0.5, longest[row]), draws[row])
             np.testing.assert_array_equal(alone.points[0], points[agent])
             assert alone.own[0] == own[agent]
-        np.testing.assert_array_equal(points[:, 0], decided.setpoints)
+        np.testing.assert_array_equal(points[1::2, 0], decided.setpoints[1::2])
         for agent in told.network.followers:
             triangle = view.heard[agent]
             if tc.geometry.barycentric(view.positions[agent], triangle).min() < 0:

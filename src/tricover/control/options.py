@@ -25,7 +25,7 @@ from tricover.control.view import View
 from tricover.geometry import barycentric, flat
 from tricover.goals import cell_points
 
-__all__ = ["ASIDE", "OPTIONS", "SHORTER", "Options", "options_of"]
+__all__ = ["ASIDE", "OPTIONS", "SHORTER", "Limits", "Options", "options_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -43,6 +43,13 @@ _LEAVES = 0.1  # chance that an agent whom others do not let pass leaves its tri
 _WAITS = 0.4  # up to here the chance that it waits, for others to make room
 
 
+class Limits(NamedTuple):
+    """What agents are to keep ``apart``, in metres, and how far each can go in a step, (A,): ``longest``."""
+
+    apart: float
+    longest: Floats
+
+
 class Options(NamedTuple):
     """Where agents may go.
 
@@ -55,8 +62,8 @@ class Options(NamedTuple):
     own: Ints
 
 
-def options_of(view: View, told: Told, decision: Decision, apart: float, draws: Floats) -> Options:
-    """The options of agents that are to keep ``apart``, in metres, with draws (A, 2) from 0 to 1.
+def options_of(view: View, told: Told, decision: Decision, limits: Limits, draws: Floats) -> Options:
+    """The options of agents, with draws (A, 2) from 0 to 1.
 
     Draws go by agent and step, so an agent that decides alone has the same options.
     """
@@ -66,14 +73,15 @@ def options_of(view: View, told: Told, decision: Decision, apart: float, draws: 
     points[:, SHORTER:ASIDE] = view.positions[:, None] + _SHARES[:, None] * ways[:, None]
     lengths = np.hypot(ways[:, 0], ways[:, 1])[:, None]
     aside = np.where(lengths > 0, ways / np.where(lengths > 0, lengths, 1.0), np.nan)
-    aside *= np.minimum(lengths, 2 * apart) * (1 - 0.9 * draws[:, :1])
+    aside *= np.minimum(lengths, 2 * limits.apart) * (1 - 0.9 * draws[:, :1])
     turns = _TURNS + np.deg2rad(30) * (draws[:, 1:] - 0.5)
     points[:, ASIDE:_ROOM] = view.positions[:, None] + _turned(aside, turns)
-    right = np.broadcast_to([1.1 * apart, 0.0], ways.shape)
+    right = np.broadcast_to([1.1 * limits.apart, 0.0], ways.shape)
     points[:, _ROOM:] = view.positions[:, None] + _turned(right, _AROUND + turns[:, :1])
     _stay_inside(points, view)
-    if decision.cells is not None:
+    if told.motion == "walk":
         _in_cells(points, view, told, decision, draws)
+    _stay_within(points, view, limits)
     own = np.where(draws[:, 0] < _LEAVES, OPTIONS, np.where(draws[:, 0] < _WAITS, ASIDE, _ROOM))
     return Options(points, own)
 
@@ -99,9 +107,18 @@ def _inside(points: Floats, triangles: Floats) -> NDArray[np.bool_]:
     return np.asarray(barycentric(points, triangles).min(axis=-1) >= 0)
 
 
+def _stay_within(points: Floats, view: View, limits: Limits) -> None:
+    """Let agents go only so much of each way as they can in a step."""
+    ways = points - view.positions[:, None]
+    lengths, longest = np.hypot(ways[..., 0], ways[..., 1]), limits.longest[:, None]
+    rows, columns = np.nonzero(lengths > longest)
+    share = np.broadcast_to(longest, lengths.shape)[rows, columns] / lengths[rows, columns]
+    points[rows, columns] = view.positions[rows] + share[:, None] * ways[rows, columns]
+
+
 def _in_cells(points: Floats, view: View, told: Told, decision: Decision, draws: Floats) -> None:
     """Who walks from cell to cell has the neighbouring cells."""
-    assert decision.cells is not None
+    assert decision.cells is not None, "who walks has cells"
     state, _, next_cell = decision.cells
     inside = np.flatnonzero(state >= 0)
     points[inside, SHORTER + 1 : _ROOM] = np.nan

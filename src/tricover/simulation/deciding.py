@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from tricover.control import NO_CELL, Cells, Decision, View, cells_of, decide, distances, points_as_sets, reach_sets_of
 from tricover.control.memory import rows_of
-from tricover.control.options import options_of
+from tricover.control.options import Limits, options_of
 from tricover.control.told import Told
 from tricover.draws import ASIDE, uniforms
 from tricover.simulation import _kernels
@@ -110,11 +110,14 @@ def kept_clear(mission: Mission, state: State, decisions: Decisions) -> Decision
     living = np.flatnonzero(layers >= 0)
     order = living[np.argsort(layers[living], kind="stable")]
     view = view_of(mission, state, order)
-    within, short = _within_reach(mission, state, asked)
-    decision = decisions.decision.rows(order)
-    decision.setpoints[short[order]] = within[order[short[order]], 0]
+    limits = Limits(clearance.apart, mission.longest_moves[order])
     draws = uniforms(mission.scenario.seed, ASIDE, state.step, order)
-    options = options_of(view, told, decision, clearance.apart, draws)
+    decision = decisions.decision.rows(order)
+    options = options_of(view, told, decision, limits, draws)
+    within = asked.copy()
+    # Who cannot go so far in a step is sent the part of its way that it can go.
+    short = (options.points[:, 0] != decision.setpoints).any(axis=1)
+    within[order[short]] = points_as_sets(options.points[short, 0])
     sets = clearance.clear(Request(state.positions, within, _radii(mission, within), options, order))
     changed = np.flatnonzero((sets != asked).any(axis=(1, 2)))
     if not changed.size:
@@ -127,16 +130,6 @@ def kept_clear(mission: Mission, state: State, decisions: Decisions) -> Decision
         cells = told.grid.holding(sets[order[rows]].mean(axis=1), view.heard[rows])
         kept.decision.cells.next[order[rows]] = cells
     return kept
-
-
-def _within_reach(mission: Mission, state: State, sets: Floats) -> tuple[Floats, Flags]:
-    """Reach sets (N, 3, 2) no farther than agents can go in a step, and who is given such a part of its way, (N,)."""
-    ways = sets.mean(axis=1) - state.positions
-    lengths = np.hypot(ways[:, 0], ways[:, 1])
-    short = lengths > mission.longest_moves
-    within, share = sets.copy(), (mission.longest_moves[short] / lengths[short])[:, None]
-    within[short] = points_as_sets(state.positions[short] + share * ways[short])
-    return within, short
 
 
 def _radii(mission: Mission, sets: Floats) -> Floats:
