@@ -25,8 +25,8 @@ def as_far_as_they_go(claims: tuple[Claim, ...], log: Log) -> tuple[Claim, ...]:
 
 
 def may_wait(settings: Settings) -> bool:
-    """Whether agents may wait for each other."""
-    return settings.separation is not None and settings.motion in ("reach", "walk")
+    """Whether agents may wait for each other: they were told to keep apart, and do not morph."""
+    return settings.apart is not None and settings.motion in ("reach", "walk")
 
 
 def _excused(claim: Claim) -> Claim:
