@@ -195,3 +195,45 @@ def test_other_vehicles_keep_apart_too(kind, motion):
     run = tc.simulate(crowd(3, motion, separation=1.0, vehicle={"kind": kind, "duration": 4.0}, agents=12, steps=120))
     assert run.separation.distance >= 1.0
     assert run.misses.max() <= 0.05 or motion == "walk"
+
+
+def pair(goals, aside, order=(0, 1), positions=((0.0, 0.0), (3.0, 0.0))):
+    """Two agents with a goal each, and one point aside for the first."""
+    points = np.full((2, OPTIONS, 2), np.nan)
+    points[:, 0] = goals
+    points[0, ASIDE] = aside
+    order, own = np.array(order), np.full(len(order), OPTIONS)
+    sets = points_as_sets(points[:, 0])
+    return Request(np.array(positions), sets, np.zeros(2), Options(points[order], own), order)
+
+
+def test_who_is_too_close_may_part_and_not_come_closer():
+    near = ((0.0, 0.0), (0.3, 0.0))
+    parts = pair([[-2.0, 0.0], [0.3, 0.0]], [np.nan] * 2, positions=near)
+    np.testing.assert_array_equal(KeepApart(1.0).clear(parts)[0, 0], [-2.0, 0.0])
+    closer = pair([[0.1, 0.0], [0.3, 0.0]], [np.nan] * 2, positions=near)
+    np.testing.assert_array_equal(KeepApart(1.0).clear(closer)[0, 0], [0.0, 0.0])
+
+
+def test_who_meets_one_that_stands_goes_aside_and_who_meets_one_that_moves_waits():
+    standing = pair([[6.0, 0.0], [3.0, 0.0]], [0.0, 2.0])
+    np.testing.assert_array_equal(KeepApart(1.0).clear(standing)[0, 0], [0.0, 2.0])
+    moving = pair([[6.0, 0.0], [3.0, 3.0]], [0.0, -2.0], order=(1, 0), positions=((0.0, 0.0), (3.0, -3.0)))
+    np.testing.assert_array_equal(KeepApart(1.0).clear(moving)[:, 0], [[0.0, 0.0], [3.0, 3.0]])
+    # One that does not take part is not there.
+    absent = pair([[6.0, 0.0], [3.0, 0.0]], [0.0, 2.0], order=(0,))
+    np.testing.assert_array_equal(KeepApart(1.0).clear(absent)[0, 0], [6.0, 0.0])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_long_ways_through_a_crowd_find_everybody_beside_them(seed):
+    rng = np.random.default_rng(seed)
+    positions = rng.uniform(0, 10, (300, 2))
+    points = np.full((300, OPTIONS, 2), np.nan)
+    points[:, 0] = positions
+    points[:40, 0] = rng.uniform(0, 10, (40, 2))
+    sets = points_as_sets(points[:, 0])
+    asked = Request(positions, sets, np.zeros(300), Options(points, np.full(300, OPTIONS)), np.arange(300))
+    landed = KeepApart(0.05).clear(asked)[:, 0]
+    assert (least_distances(positions, landed) >= allowed(positions, 0.05) * (1 - 1e-9)).all()
+    assert (landed != positions).any(axis=1).sum() > 2
