@@ -1,0 +1,85 @@
+"""Separation: no two agents that take part come closer than S, over the whole motion, between steps too.
+
+Between two recorded positions every agent counts as going straight, all at the same time (``geometry.approach``). For
+agents that land where they decided to this is the motion itself. Vehicles may fly otherwise between their recorded
+positions: then the claim is about these straight ways, and says so.
+
+A distance counts as S within 16 ε·c, where c is the largest coordinate at hand, as landing points do.
+
+Nothing is measured where no S was asked for: that would take longer than all other claims together.
+"""
+
+import numpy as np
+
+from tricover.certificates.certificate import FAILS, HOLDS, NOT_APPLICABLE, Claim, Fault, Figure, counted
+from tricover.certificates.check import Step
+from tricover.certificates.faults import MOST_KEPT
+from tricover.certificates.log import ROUNDING, Log
+from tricover.errors import InputError
+from tricover.formats.points import LARGEST
+from tricover.geometry import Separation as Found
+from tricover.geometry.approach import Watch
+from tricover.units import length
+
+__all__ = ["SEPARATION", "Separation"]
+
+SEPARATION = ("separation", "Separation", "|r_i(t) - r_j(t)| ≥ S for all i ≠ j and all t, straight between steps")
+_NOT_ASKED = "No separation was asked for."
+_NOBODY = "There are no steps with two agents to look at."
+_STRAIGHT = " Ways between recorded positions count as straight."
+
+
+class Separation:
+    """Agents keep the distance that was asked for."""
+
+    def __init__(self, log: Log) -> None:
+        self.wanted = log.settings.separation
+        if self.wanted is not None and not 0 < self.wanted <= LARGEST:
+            raise InputError(f"separation must be a positive number of metres, not {self.wanted}")
+        self.told = "" if log.ideal.all() else _STRAIGHT
+        self.watch = None if self.wanted is None else Watch(self.wanted)
+        self.largest = 0.0
+
+    def see(self, step: Step) -> None:
+        """Look at all pairs that take part."""
+        if self.watch is None:
+            return
+        there = step.present
+        self.watch.look(step.index, step.before, step.after, there)
+        for positions in (step.before, step.after):
+            self.largest = max(self.largest, float(np.abs(positions[there]).max(initial=0.0)))
+
+    def claims(self) -> list[Claim]:
+        """The one verdict."""
+        if self.watch is None or self.wanted is None:
+            return [Claim(*SEPARATION, NOT_APPLICABLE, _NOT_ASKED)]
+        found = self.watch.result()
+        if found.agents is None:
+            return [Claim(*SEPARATION, NOT_APPLICABLE, _NOBODY, {"separation": self.wanted})]
+        return [self._judged(found, self.wanted)]
+
+    def _judged(self, found: Found, wanted: float) -> Claim:
+        close = np.flatnonzero(found.distances < wanted - ROUNDING * self.largest)
+        first, second = found.agents or (-1, -1)
+        figures: dict[str, Figure] = {
+            "separation": wanted,
+            "least_distance": found.distance,
+            "step": found.step,
+            "agent": first,
+            "other": second,
+            "faults": len(close),
+        }
+        least = f"{length(found.distance)}, agents {first} and {second}, step {found.step}"
+        if not close.size:
+            text = f"Nobody came closer than {length(wanted)}: the least is {least}.{self.told}"
+            return Claim(*SEPARATION, HOLDS, text, figures)
+        figures["worst"] = wanted - found.distance
+        text = f"{counted(len(close), 'pair')} closer than {length(wanted)}, the closest {least}.{self.told}"
+        order = close[np.argsort(found.steps[close], kind="stable")][:MOST_KEPT]
+        return Claim(*SEPARATION, FAILS, text, figures, tuple(self._fault(found, pair, wanted) for pair in order))
+
+    @staticmethod
+    def _fault(found: Found, pair: int, wanted: float) -> Fault:
+        (agent, other), distance = found.below[pair].tolist(), float(found.distances[pair])
+        reason = f"came within {length(distance)} of agent {other}"
+        return Fault(agent, int(found.steps[pair]), wanted - distance, "m short", reason)
