@@ -40,6 +40,8 @@ Both are computed alike and agree to the bit, but for sums over targets, whose o
 """
 BLOCK = 1 << 22
 """Agents times steps that are held at once: 64 MB of positions."""
+MEASURED = 1_000_000
+"""Agents times steps up to which closest approaches are worked out unasked: about a second."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,8 +89,24 @@ class Run:
             "converged": self.converged,
             "largest_error": self.largest_error if self._desired_known else None,
             "misses": self.missed,
+            **self._approach(),
             "interrupted": self.interrupted,
         }
+
+    def _approach(self) -> dict[str, Any]:
+        """Who came closest to whom, in plain facts; None where that is not worked out."""
+        found = self.separation if self.measures_separation else None
+        return {
+            "least_distance": None if found is None else found.distance,
+            "closest_agents": None if found is None or found.agents is None else list(found.agents),
+            "closest_step": None if found is None else found.step,
+        }
+
+    @property
+    def measures_separation(self) -> bool:
+        """Whether summaries and reports have the separation: if the scenario asks for one, or it takes no time."""
+        small = (self.steps + 1) * self.mission.agents <= MEASURED
+        return small or self.scenario.safety.separation is not None
 
     @property
     def _desired_known(self) -> bool:
@@ -166,7 +184,11 @@ class Run:
     @cached_property
     def separation(self) -> Separation:
         """The least distance of any two agents over the whole motion, with straight ways between steps."""
-        return separation_of(zip(self._rows("positions"), self._rows("present"), strict=True), None)
+        return separation_of(self.moments())
+
+    def moments(self) -> Iterator[tuple[Floats, Flags]]:
+        """Positions (N, 2) and who takes part (N,), step by step, without holding all of them."""
+        return zip(self._rows("positions"), self._rows("present"), strict=True)
 
     def _rows(self, name: str) -> Iterator[NDArray[Any]]:
         """An array over time, entry by entry, without holding all of it."""
