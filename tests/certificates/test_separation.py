@@ -116,6 +116,19 @@ def test_every_pair_once_where_it_is_closest_the_first_twenty_in_full():
     assert [fault.amount for fault in claim.faults] == [wanted - found.distances[pair] for pair in order]
 
 
+def test_too_many_pairs_to_list_fail_all_the_same(monkeypatch):
+    monkeypatch.setattr("tricover.certificates.separation._MOST", 100)
+    network = tc.build_network(roster(0, 40))
+    positions = flight(network, 6, 1)
+    claim = tc.certify(log_of(positions, network), separation=0.5)["separation"]
+    found = tc.separation(positions)
+    assert claim.verdict == "fails"
+    assert claim.summary.startswith("Closer than 0.5 m: more than 100 pairs; the closest")
+    [fault] = claim.faults
+    assert (fault.agent, fault.step, fault.amount) == (found.agents[0], found.step, 0.5 - found.distance)
+    assert claim.figures["faults"] == 100
+
+
 def test_a_run_whose_scenario_asks_for_it():
     rng = np.random.default_rng(3)
     made = tc.Scenario(reference=rng.random((20, 2)) * 50, targets=rng.random((400, 2)) * 50)

@@ -11,8 +11,8 @@ from tests.simulation.teams import eventful
 
 import tricover as tc
 from tricover.errors import InputError
-from tricover.geometry import approach
-from tricover.geometry.approach import approaches_of
+from tricover.geometry import ways
+from tricover.geometry.approach import Approaches, Watch, approaches_of, separation_of
 
 
 def exact(p, q, r, s):
@@ -139,9 +139,9 @@ def test_many_agents_as_by_all_pairs(monkeypatch, threads):
     """In pieces, too: no pair falls between two of them, and the number of threads does not matter."""
     rng = np.random.default_rng(1)
     monkeypatch.setenv("TRICOVER_THREADS", threads)
-    monkeypatch.setattr(approach, "_ROOM", 3)
+    monkeypatch.setattr(ways, "_ROOM", 3)
     for at_once, spread, count in product((512, 1), (0.0, 0.01, 1.0, 30.0), (300, 129)):
-        monkeypatch.setattr(approach, "_AT_ONCE", at_once)
+        monkeypatch.setattr(ways, "_AT_ONCE", at_once)
         before = rng.random((count, 2)) * 20
         after = before + rng.normal(0, spread, (count, 2)) * rng.choice([0, 1], (count, 1))
         after[rng.integers(count)] += 1e5
@@ -181,6 +181,39 @@ def test_small_whole_numbers_with_many_ties(rows):
     ways = np.array(rows, float)
     found = tc.separation([ways[:, :2], ways[:, 2:]])
     assert abs(found.distance - float(brute(np.stack([ways[:, :2], ways[:, 2:]]))[0]) ** 0.5) < 1e-14
+
+
+def test_the_closest_pairs_each_once_the_closest_first():
+    distances = np.array([3.0, 1.0, 1.0, np.inf, 2.0, 0.5])
+    agents = np.array([[0, 1], [2, 3], [0, 1], [-1, -1], [2, 3], [4, 5]])
+    found = Approaches(distances, np.zeros(6), agents)
+    assert found.closest(9).tolist() == [5, 1, 2]
+    assert found.closest(2).tolist() == [5, 1]
+
+
+def test_more_pairs_than_there_is_room_for(monkeypatch):
+    """Fifty agents on one point are 1,225 pairs."""
+    stacked = np.zeros((3, 60, 2))
+    stacked[:, 50:] = np.arange(20.0).reshape(10, 2) + 5
+    moments = [(positions, np.ones(60, bool)) for positions in stacked]
+    found = separation_of(moments, 1.0, 1225)
+    assert (len(found.below), found.crowded) == (1225, False)
+    found = separation_of(moments, 1.0, 1224)
+    assert (len(found.below), found.crowded, found.agents) == (0, True, (0, 1))
+    monkeypatch.setenv("TRICOVER_MEMORY", "0.0001")
+    with pytest.raises(InputError, match="1225 pairs below the limit need about"):
+        tc.separation(stacked, limit=1.0)
+
+
+def test_rounding_below_the_limit_is_the_limit():
+    rows = np.array([[[0.1, 0.0], [0.3, 0.0], [0.6, 0.0]]] * 2)
+    assert rows[0, 1, 0] - rows[0, 0, 0] < 0.2
+    moments = [(positions, np.ones(3, bool)) for positions in rows]
+    assert separation_of(moments, 0.2).below.tolist() == [[0, 1]]
+    watch = Watch(0.2, rounding=1e-15)
+    watch.look(0, rows[0], rows[1], np.ones(3, bool))
+    assert watch.result().below.tolist() == []
+    assert watch.result().distance < 0.2
 
 
 def test_the_first_and_lowest_of_equal_ones():

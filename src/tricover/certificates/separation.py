@@ -9,6 +9,8 @@ A distance counts as S within 16 ε·c, where c is the largest coordinate at han
 Nothing is measured where no S was asked for: that would take longer than all other claims together.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from tricover.certificates.certificate import FAILS, HOLDS, NOT_APPLICABLE, Claim, Fault, Figure, counted
@@ -26,6 +28,7 @@ __all__ = ["SEPARATION", "Separation"]
 SEPARATION = ("separation", "Separation", "|r_i(t) - r_j(t)| ≥ S for all i ≠ j and all t, straight between steps")
 _NOT_ASKED = "No separation was asked for."
 _NOBODY = "There are no steps with two agents to look at."
+_MOST = 1_000_000  # pairs that are too close in a step: more are not listed
 _STRAIGHT = " Ways between recorded positions count as straight."
 
 
@@ -37,17 +40,12 @@ class Separation:
         if self.wanted is not None and not 0 < self.wanted <= LARGEST:
             raise InputError(f"separation must be a positive number of metres, not {self.wanted}")
         self.told = "" if log.ideal.all() else _STRAIGHT
-        self.watch = None if self.wanted is None else Watch(self.wanted)
-        self.largest = 0.0
+        self.watch = None if self.wanted is None else Watch(self.wanted, _MOST, ROUNDING)
 
     def see(self, step: Step) -> None:
         """Look at all pairs that take part."""
-        if self.watch is None:
-            return
-        there = step.present
-        self.watch.look(step.index, step.before, step.after, there)
-        for positions in (step.before, step.after):
-            self.largest = max(self.largest, float(np.abs(positions[there]).max(initial=0.0)))
+        if self.watch is not None:
+            self.watch.look(step.index, step.before, step.after, step.present)
 
     def claims(self) -> list[Claim]:
         """The one verdict."""
@@ -59,27 +57,31 @@ class Separation:
         return [self._judged(found, self.wanted)]
 
     def _judged(self, found: Found, wanted: float) -> Claim:
-        close = np.flatnonzero(found.distances < wanted - ROUNDING * self.largest)
         first, second = found.agents or (-1, -1)
+        close = _MOST if found.crowded else len(found.below)
         figures: dict[str, Figure] = {
             "separation": wanted,
             "least_distance": found.distance,
             "step": found.step,
             "agent": first,
             "other": second,
-            "faults": len(close),
+            "faults": close,
         }
         least = f"{length(found.distance)}, agents {first} and {second}, step {found.step}"
-        if not close.size:
+        if not close:
             text = f"Nobody came closer than {length(wanted)}: the least is {least}.{self.told}"
             return Claim(*SEPARATION, HOLDS, text, figures)
         figures["worst"] = wanted - found.distance
-        text = f"{counted(len(close), 'pair')} closer than {length(wanted)}, the closest {least}.{self.told}"
-        order = close[np.argsort(found.steps[close], kind="stable")][:MOST_KEPT]
-        return Claim(*SEPARATION, FAILS, text, figures, tuple(self._fault(found, pair, wanted) for pair in order))
+        pairs = f"more than {_MOST:,} pairs" if found.crowded else counted(close, "pair")
+        text = f"Closer than {length(wanted)}: {pairs}; the closest {least}.{self.told}"
+        return Claim(*SEPARATION, FAILS, text, figures, tuple(_faults(found, wanted)))
 
-    @staticmethod
-    def _fault(found: Found, pair: int, wanted: float) -> Fault:
-        (agent, other), distance = found.below[pair].tolist(), float(found.distances[pair])
-        reason = f"came within {length(distance)} of agent {other}"
-        return Fault(agent, int(found.steps[pair]), wanted - distance, "m short", reason)
+
+def _faults(found: Found, wanted: float) -> Iterator[Fault]:
+    """The first pairs that are too close, where they are closest; the closest of all where there are too many."""
+    order = np.argsort(found.steps, kind="stable")[:MOST_KEPT]
+    rows = [(*found.below[row].tolist(), int(found.steps[row]), float(found.distances[row])) for row in order]
+    if found.crowded and found.agents is not None:
+        rows = [(*found.agents, found.step, found.distance)]
+    for agent, other, step, distance in rows:
+        yield Fault(agent, step, wanted - distance, "m short", f"came within {length(distance)} of agent {other}")

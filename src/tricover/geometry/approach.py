@@ -4,18 +4,13 @@ Between two steps every agent goes straight, all at the same time. Two of them a
 the step, where d and e are their differences before and after it. That is least at s = -d·(e - d) / |e - d|², cut off
 at 0 and 1.
 
-Pairs are found with a tree: all ways of a step, halved along the widest of x and y before and x and y after, and so on
-down to leaves of a few ways. The ways of a node have centres c before and c' after, and radii r and r' around them. At
-the share s all its agents are within (1-s)·r + s·r' of (1-s)·c + s·c'. So the agents of two nodes stay farther apart
-than b if the differences of the centres do so by the sum of the radii, at all s. Squared, that is a quadratic in s,
-whose least value is known. Neighbours that fly together, or spread out together, are told apart as well as those that
-stand, and one that flies far makes nobody else look far. The least distance so far is b, so steps in which nobody comes
-closer are cheap, and pairs of which nobody moves are not looked at again.
+Pairs are found with a tree of all ways of a step (``ways``). The least distance so far bounds the search, so steps in
+which nobody comes closer are cheap, and pairs of which nobody moves are not looked at again.
 
 Results do not depend on the number of threads: of equal distances the earliest step counts, and the lowest numbers.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,10 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from tricover.errors import InputError
 from tricover.formats.points import LARGEST
-from tricover.geometry import _approach
-from tricover.geometry._approach import Closest, Tree
-from tricover.limits import check_room
-from tricover.threads import in_ranges
+from tricover.geometry._approach import Closest
+from tricover.geometry.ways import Asked, closest_ways, nobody
+from tricover.limits import check_room, memory_limit
 
 __all__ = ["Approaches", "Separation", "Watch", "approaches_of", "separation", "separation_of"]
 
@@ -36,10 +30,7 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Moments = Iterable[tuple[Floats, Flags]]
 
-_LEAF = 8  # ways: of 4 to 16 the quickest for a million agents whose moves are as long as their spacing
-_AT_ONCE = 512  # leaves that are worth a thread
-_ROOM = 64  # pairs below the limit for which there is room at once; for more a search is repeated
-_ROUNDING = 16 * float(np.finfo(np.float64).eps)  # of the largest coordinate: what centres and radii may be off by
+_PAIR = 200  # bytes for a pair below the limit while pairs of two steps are merged
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +46,7 @@ class Separation:
         distances: how close each of them comes, (K,), in metres.
         steps: in which step each of them does so first, (K,).
         shares: at which share of it, (K,).
+        crowded: whether more pairs are below the limit than there is room for; then none of them is listed.
     """
 
     distance: float
@@ -65,6 +57,7 @@ class Separation:
     distances: Floats
     steps: Ints
     shares: Floats
+    crowded: bool = False
 
     def __repr__(self) -> str:
         if self.agents is None:
@@ -88,6 +81,13 @@ class Approaches:
     distances: Floats
     shares: Floats
     agents: Ints
+
+    def closest(self, most: int) -> Ints:
+        """The steps of the closest approaches, the closest first: each pair once, at most so many."""
+        steps = np.argsort(self.distances, kind="stable")
+        steps = steps[self.agents[steps, 0] >= 0]
+        _, first = np.unique(self.agents[steps], axis=0, return_index=True)
+        return np.asarray(steps[np.sort(first)][:most])
 
 
 def separation(positions: ArrayLike, limit: float | None = None, present: ArrayLike | None = None) -> Separation:
@@ -122,9 +122,9 @@ def _check(positions: Floats, there: Flags) -> None:
         raise InputError(f"agent {agent} has no finite position at step {step}, within {LARGEST:g} m")
 
 
-def separation_of(moments: Moments, limit: float | None = None) -> Separation:
-    """The same for positions (N, 2) and who takes part (N,), one step after another."""
-    watch = Watch(limit)
+def separation_of(moments: Moments, limit: float | None = None, most: int | None = None) -> Separation:
+    """The same for positions (N, 2) and who takes part (N,), one step after another; ``most`` as in ``Watch``."""
+    watch = Watch(limit, most)
     for step, before, after, there in _steps(moments):
         watch.look(step, before, after, there)
     return watch.result()
@@ -138,7 +138,7 @@ def approaches_of(moments: Moments) -> Approaches:
         at_rest = np.array_equal(before[there], after[there])
         if not (at_rest and last is not None and _same(last, (before, there))):
             agents = np.flatnonzero(there)
-            found.append(_closest(before, after, agents, np.ones(len(agents), np.bool_)))
+            found.append(closest_ways(before, after, agents, np.ones(len(agents), np.bool_), Asked()))
         else:
             found.append(found[-1])
         last = (before, there) if at_rest else None
@@ -165,14 +165,18 @@ def _steps(moments: Moments) -> Iterator[tuple[int, Floats, Floats, Flags]]:
 
 
 class Watch:
-    """The closest approach so far, and pairs below a limit in metres, if one is given: steps come one by one."""
+    """The closest approach so far, and pairs below a limit in metres, if one is given: steps come one by one.
 
-    def __init__(self, limit: float | None = None) -> None:
+    Where more pairs than ``most`` are below it in a step, none are listed. Left out, as many as fit in memory are, and
+    more are an error. A distance counts as the limit within ``rounding`` times the largest coordinate of the step.
+    """
+
+    def __init__(self, limit: float | None = None, most: int | None = None, rounding: float = 0.0) -> None:
         if limit is not None and not 0 < limit <= LARGEST:
             raise InputError(f"limit must be a positive number of metres, not {limit}")
-        self.limit = limit or 0.0
-        self._step, self._best = 0, _nobody(np.inf)
-        self._below = _Below(np.empty((0, 2), np.int64), np.empty(0), np.empty(0, np.int64), np.empty(0))
+        self.limit, self.most, self.rounding, self.crowded = limit or 0.0, most, rounding, False
+        self._step, self._best = 0, nobody(np.inf)
+        self._below = _Below.none()
         self._known = np.zeros(0, np.bool_)
 
     def look(self, step: int, before: Floats, after: Floats, there: Flags) -> None:
@@ -185,17 +189,24 @@ class Watch:
             self._known = np.array(there)
         if self._best.figures[0] == 0 and not self.limit:
             return  # nobody comes closer than that
-        found = _closest(before, after, agents, moving, self._best.figures[0], self.limit)
+        room = int(memory_limit() // _PAIR) if self.most is None else self.most
+        asked = Asked(float(self._best.figures[0]), self.limit, self.rounding, room)
+        found = closest_ways(before, after, agents, moving, asked)
         if found.figures[0] < self._best.figures[0]:
             self._step, self._best = step, found
-        if found.close[0]:
+        close = int(found.close[0])
+        if close > len(found.pairs):
+            if self.most is None:
+                check_room(_PAIR * close, f"{close} pairs below the limit")
+            self.crowded, self.limit, self._below = True, 0.0, _Below.none()
+        elif close:
             self._below = self._below.with_more(found, step)
 
     def result(self) -> Separation:
         """What was found."""
         (distance, share), (low, high) = self._best.figures.tolist(), self._best.agents.tolist()
         who = (low, high) if low >= 0 else None
-        return Separation(distance, self._step, share, who, *self._below)
+        return Separation(distance, self._step, share, who, *self._below, self.crowded)
 
 
 class _Below(NamedTuple):
@@ -206,6 +217,11 @@ class _Below(NamedTuple):
     steps: Ints
     shares: Floats
 
+    @classmethod
+    def none(cls) -> "_Below":
+        """No pairs."""
+        return cls(np.empty((0, 2), np.int64), np.empty(0), np.empty(0, np.int64), np.empty(0))
+
     def with_more(self, found: Closest, step: int) -> "_Below":
         """The same with those of a later step; of a pair that was found before, the closer approach."""
         more = (found.pairs, found.details[:, 0], np.full(len(found.pairs), step), found.details[:, 1])
@@ -213,71 +229,3 @@ class _Below(NamedTuple):
         order = np.lexsort((steps, distances, pairs[:, 1], pairs[:, 0]))
         new = np.append(True, (pairs[order][1:] != pairs[order][:-1]).any(axis=1))
         return _Below(*(values[order[new]] for values in (pairs, distances, steps, shares)))
-
-
-def _nobody(distance: float, room: int = 0) -> Closest:
-    """What a search begins with: a distance to fall below, and room for so many pairs below the limit."""
-    nobody, none = np.full(2, -1, np.int64), np.zeros(1, np.int64)
-    return Closest(np.array([distance, 0.0]), nobody, none, np.empty((room, 2), np.int64), np.empty((room, 2)))
-
-
-def _closest(
-    before: Floats, after: Floats, agents: Ints, moves: Flags, bound: float = np.inf, limit: float = 0.0
-) -> Closest:
-    """The two of some agents that come closest in a step, if closer than ``bound``, and pairs below the limit.
-
-    Pairs of which nobody ``moves`` are left out. Positions are those of all agents, (N, 2).
-    """
-    if len(agents) < 2 or not moves.any():
-        return _nobody(bound)
-    tree, levels = _tree(before, after, agents, moves)
-    slack = _ROUNDING * float(np.abs(tree.ways).max(initial=0.0))
-    start = _nobody(bound)
-    inside = _searched(lambda *part: _approach.within(tree, levels, limit, *part), 1 << levels, start, limit)
-    nearest = _nearest(inside)
-    between = _searched(lambda *part: _approach.across(tree, levels, limit, slack, *part), 1 << levels, nearest, limit)
-    pairs, details = (
-        np.concatenate([getattr(one, name)[: one.close[0]] for one in (*inside, *between)])
-        for name in ("pairs", "details")
-    )
-    best = _nearest(between)
-    return best._replace(close=np.array([len(pairs)]), pairs=pairs, details=details)
-
-
-def _tree(before: Floats, after: Floats, agents: Ints, moves: Flags) -> tuple[Tree, int]:
-    """The ways of a step in a tree, and how often it halves them."""
-    count = len(agents)
-    levels = ((count - 1) // _LEAF).bit_length()
-    nodes = (2 << levels) - 1
-    ways = np.concatenate([before[agents], after[agents]], axis=1)
-    boxes = (np.empty((nodes, 4)), np.empty((nodes, 2)), np.empty(nodes, np.int64), np.empty(nodes, np.bool_))
-    tree = Tree(ways, agents.copy(), moves.copy(), *boxes)
-    for level in range(levels + 1):
-        worth = max(1, (_LEAF * _AT_ONCE << level) // count)  # nodes for a thread
-        in_ranges(lambda *part, level=level: _approach.enclose(tree, levels, level, *part), 1 << level, worth)
-    return tree, levels
-
-
-def _searched(search: Callable[[int, int, Closest], None], leaves: int, start: Closest, limit: float) -> list[Closest]:
-    """What a search finds in each range of leaves."""
-    found: list[Closest] = []
-
-    def part(first: int, last: int) -> None:
-        room = _ROOM if limit else 0
-        while True:
-            one = _nobody(start.figures[0], room)
-            one.figures[:], one.agents[:] = start.figures, start.agents
-            search(first, last, one)
-            room = int(one.close[0])
-            if room <= len(one.pairs):
-                break
-            check_room(32 * room, f"{room} pairs below the limit")
-        found.append(one)
-
-    in_ranges(part, leaves, _AT_ONCE)
-    return found
-
-
-def _nearest(found: list[Closest]) -> Closest:
-    """The closest approach of all; of equal ones that of the lowest numbers."""
-    return min(found, key=lambda one: (one.figures[0], *one.agents.tolist()))
