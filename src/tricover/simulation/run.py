@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.errors import InputError, UnknownNameError
-from tricover.geometry.approach import Separation, separation_of
+from tricover.geometry.approach import Approaches, Separation, approaches_of, separation_of
 from tricover.goals import desired_configuration
 from tricover.network import Network
 from tricover.notebook import facts_as_html
@@ -40,6 +40,8 @@ Both are computed alike and agree to the bit, but for sums over targets, whose o
 """
 BLOCK = 1 << 22
 """Agents times steps that are held at once: 64 MB of positions."""
+MOST_PAIRS = 1_000_000
+"""Pairs below a limit that are listed for a step; more are a crowd."""
 MEASURED = 1_000_000
 """Agents times steps up to which closest approaches are worked out unasked: about a second."""
 
@@ -185,6 +187,15 @@ class Run:
     def separation(self) -> Separation:
         """The least distance of any two agents over the whole motion, with straight ways between steps."""
         return separation_of(self.moments())
+
+    @cached_property
+    def approaches(self) -> Approaches:
+        """The two that come closest in each step, with straight ways between steps."""
+        return approaches_of(self.moments())
+
+    def closer_than(self, limit: float) -> Separation:
+        """The separation with all pairs that come closer than so many metres, at most a million in a step."""
+        return separation_of(self.moments(), limit, MOST_PAIRS)
 
     def moments(self) -> Iterator[tuple[Floats, Flags]]:
         """Positions (N, 2) and who takes part (N,), step by step, without holding all of them."""
