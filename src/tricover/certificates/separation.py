@@ -67,13 +67,12 @@ class Separation:
             "other": second,
             "faults": close,
         }
-        least = f"{length(found.distance)}, agents {first} and {second}, step {found.step}"
         if not close:
-            text = f"Nobody came closer than {length(wanted)}: the least is {least}.{self.told}"
+            text = f"Nobody came closer than {length(wanted)}: the least is {found.words}.{self.told}"
             return Claim(*SEPARATION, HOLDS, text, figures)
         figures["worst"] = wanted - found.distance
         pairs = f"more than {_MOST:,} pairs" if found.crowded else counted(close, "pair")
-        text = f"Closer than {length(wanted)}: {pairs}; the closest {least}.{self.told}"
+        text = f"Closer than {length(wanted)}: {pairs}; the closest {found.words}.{self.told}"
         return Claim(*SEPARATION, FAILS, text, figures, tuple(_faults(found, wanted)))
 
 

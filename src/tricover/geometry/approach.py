@@ -11,7 +11,7 @@ Results do not depend on the number of threads: of equal distances the earliest 
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ from tricover.formats.points import LARGEST
 from tricover.geometry._approach import Closest
 from tricover.geometry.ways import Asked, closest_ways, nobody
 from tricover.limits import check_room, memory_limit
+from tricover.units import length
 
 __all__ = ["Approaches", "Separation", "Watch", "approaches_of", "separation", "separation_of"]
 
@@ -58,6 +59,20 @@ class Separation:
     steps: Ints
     shares: Floats
     crowded: bool = False
+
+    def closest_first(self, most: int) -> "Separation":
+        """The same with at most so many pairs, the closest first."""
+        order = np.argsort(self.distances, kind="stable")[:most]
+        below, distances = self.below[order], self.distances[order]
+        return replace(self, below=below, distances=distances, steps=self.steps[order], shares=self.shares[order])
+
+    @property
+    def words(self) -> str:
+        """How close, who and when, for readers."""
+        if self.agents is None:
+            return "there are no two agents"
+        first, second = self.agents
+        return f"{length(self.distance)}, agents {first} and {second}, step {self.step}"
 
     def __repr__(self) -> str:
         if self.agents is None:

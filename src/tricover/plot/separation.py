@@ -1,6 +1,5 @@
 """Separation of a run: the least distance of any two agents over time, and where agents came closest to each other."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,16 +30,18 @@ from tricover.plot.style import (
     whole_numbers,
 )
 from tricover.simulation import Run
+from tricover.simulation.approaching import closest_pairs
 from tricover.units import length
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_approaches", "plot_separation"]
+__all__ = ["LISTED", "plot_approaches", "plot_separation"]
 
 Floats = NDArray[np.float64]
 
-_LISTED = 5  # closest approaches that are numbered and listed
+LISTED = 5
+"""Closest approaches that are numbered and listed."""
 _MOST_SHOWN = 500  # pairs below the limit: more would hide each other
 
 
@@ -75,13 +76,12 @@ def plot_approaches(run: Run, ax: "Axes | None" = None, close: Separation | None
     Args:
         run: finished or not.
         ax: axes to draw on; None: a figure of column width.
-        close: the pairs to draw, as ``run.closer_than`` finds them. None: those closer than the scenario asks for, or
-            the five that came closest where there are none.
+        close: the pairs to draw; None: ``closest_pairs`` of the run.
     """
     wanted = run.scenario.safety.separation
-    if close is None and wanted is not None:
-        close = run.closer_than(wanted)
-    shown = _closest_few(run) if close is None or not len(close.below) else _closest_first(close, _MOST_SHOWN)
+    shown = (closest_pairs(run, LISTED) if close is None else close).closest_first(_MOST_SHOWN)
+    if not len(shown.below):
+        raise InputError("this run never has two agents: there is no approach to draw")
     ways, points = _moments(run, shown)
     everybody = first_agents(run.network)
     paths = run.positions[:, everybody].swapaxes(0, 1)
@@ -101,37 +101,6 @@ def plot_approaches(run: Run, ax: "Axes | None" = None, close: Separation | None
         ax.set_aspect("equal")
         ax.set(xlabel="x, m", ylabel="y, m")
     return ax
-
-
-def _closest_few(run: Run) -> Separation:
-    """The few pairs that came closest; in a crowd those that were closest in a step."""
-    found = run.approaches
-    steps = found.closest(_LISTED)
-    if not len(steps):
-        raise InputError("this run never has two agents: there is no approach to draw")
-    # As many pairs as there are steps here came no farther apart than the last of them.
-    close = run.closer_than(float(np.nextafter(found.distances[steps[-1]], np.inf)))
-    if not close.crowded:
-        return _closest_first(close, _LISTED)
-    return replace(
-        close,
-        below=found.agents[steps],
-        distances=found.distances[steps],
-        steps=steps,
-        shares=found.shares[steps],
-    )
-
-
-def _closest_first(close: Separation, most: int) -> Separation:
-    """The same pairs, the closest first, at most so many."""
-    order = np.argsort(close.distances, kind="stable")[:most]
-    return replace(
-        close,
-        below=close.below[order],
-        distances=close.distances[order],
-        steps=close.steps[order],
-        shares=close.shares[order],
-    )
 
 
 def _moments(run: Run, shown: Separation) -> tuple[Floats, Floats]:
@@ -165,13 +134,13 @@ def _number(ax: "Axes", shown: Separation, points: Floats) -> None:
     from matplotlib.lines import Line2D
 
     handles = []
-    for place in range(min(_LISTED, len(points))):
+    for place in range(min(LISTED, len(points))):
         first, second = shown.below[place].tolist()
         middle = tuple(points[place].mean(axis=0))
         ax.annotate(
             str(place + 1), middle, (4, 4), textcoords="offset points", fontsize=7, color=INK, weight="bold", zorder=5
         )
-        text = f"{place + 1}  {length(shown.distances[place])}: agents {first} and {second}, step {shown.steps[place]}"
+        text = f"{place + 1}: {length(shown.distances[place])}, agents {first} and {second}, step {shown.steps[place]}"
         handles.append(Line2D([], [], linestyle="", label=text))
     more = len(points) - len(handles)
     title = "closest approaches" + (f", and {more} more" if more else "")

@@ -40,8 +40,6 @@ Both are computed alike and agree to the bit, but for sums over targets, whose o
 """
 BLOCK = 1 << 22
 """Agents times steps that are held at once: 64 MB of positions."""
-MOST_PAIRS = 1_000_000
-"""Pairs below a limit that are listed for a step; more are a crowd."""
 MEASURED = 1_000_000
 """Agents times steps up to which closest approaches are worked out unasked: about a second."""
 
@@ -193,13 +191,11 @@ class Run:
         """The two that come closest in each step, with straight ways between steps."""
         return approaches_of(self.moments())
 
-    def closer_than(self, limit: float) -> Separation:
-        """The separation with all pairs that come closer than so many metres, at most a million in a step."""
-        return separation_of(self.moments(), limit, MOST_PAIRS)
-
     def moments(self) -> Iterator[tuple[Floats, Flags]]:
         """Positions (N, 2) and who takes part (N,), step by step, without holding all of them."""
-        return zip(self._rows("positions"), self._rows("present"), strict=True)
+        held = vars(self).get("positions")  # where somebody asked for all of them, they are not read again
+        positions = self._rows("positions") if held is None else iter(held)
+        return zip(positions, self._rows("present"), strict=True)
 
     def _rows(self, name: str) -> Iterator[NDArray[Any]]:
         """An array over time, entry by entry, without holding all of it."""
