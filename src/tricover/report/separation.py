@@ -46,10 +46,9 @@ def separation_section(found: Findings) -> Section:
 
 
 def _facts(run: Run, close: Separation) -> Iterator[tuple[str, object]]:
-    wanted, found = run.scenario.safety.separation, run.approaches
+    wanted = run.scenario.safety.separation
     yield "least distance", close.words
-    yield "at the start", length(found.distances[0])
-    yield "at the end", length(found.distances[-1])
+    yield "at the end", length(run.approaches.distances[-1])
     if wanted is not None:
         below = 0 if close.distance >= wanted else len(close.below)
         yield "asked for", length(wanted)
