@@ -10,6 +10,7 @@ from tricover.certificates.check import Check, Step
 from tricover.certificates.evidence import JITTER, Evidence
 from tricover.certificates.log import Log
 from tricover.certificates.margins import Margins
+from tricover.certificates.separation import Separation
 from tricover.certificates.theorem1 import Anchors, Stochastic, Structure
 from tricover.certificates.theorem2 import Containment, Products
 from tricover.certificates.theorem3 import Convergence
@@ -40,6 +41,7 @@ def audit(
         products,
         Containment(anchors),
         convergence,
+        Separation(log),
     ]
     for step in steps_of(log):
         for check in checks:

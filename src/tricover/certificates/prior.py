@@ -4,6 +4,7 @@ finite-time      depth and what follows from it, and positions heard per step: t
 theorem3         the step by which the whole team is at rest, beside the steps that the scenario allows
 neighbourhood    how far from its desired position an agent may be, where it lands anywhere in its reach set
 vehicle          does it land in the smallest and in the largest reach set? (``check_aoc``)
+separation       where it is asked for: a claim about the motion, which there is none of yet
 """
 
 from dataclasses import replace
@@ -26,6 +27,7 @@ from tricover.certificates.evidence import EVIDENCE, NO_FOLLOWERS
 from tricover.certificates.log import Settings
 from tricover.certificates.radii import neighbourhood
 from tricover.certificates.runs import settings_of
+from tricover.certificates.separation import SEPARATION
 from tricover.certificates.theorem2 import FINITE_TIME
 from tricover.certificates.theorem3 import (
     CONVERGENCE,
@@ -39,6 +41,7 @@ from tricover.certificates.waiting import may_wait
 from tricover.geometry import flat, volumes
 from tricover.network import Network
 from tricover.simulation import Mission, Scenario
+from tricover.units import length
 from tricover.vehicles import Mixed, check_aoc
 
 __all__ = ["foresee"]
@@ -70,6 +73,7 @@ def foresee(scenario: Scenario) -> Certificate:
         _settling(mission, layers, points),
         _tube(last.network, around, points),
         _vehicle(mission, desired, settings),
+        *_separation(settings),
     )
     if may_wait(settings):
         unknown = "Agents wait for each other to keep apart: nobody knows how long."
@@ -79,7 +83,7 @@ def foresee(scenario: Scenario) -> Certificate:
         unknown = "An agent that becomes an anchor stays where it then is, which nobody knows yet."
         tube = Claim(*NEIGHBOURHOOD, NOT_APPLICABLE, unknown)
         layers = tuple(replace(layer, radius=None) for layer in layers)
-        return Certificate(subject, (*claims[:2], tube, claims[3]), layers=layers)
+        return Certificate(subject, (*claims[:2], tube, *claims[3:]), layers=layers)
     return Certificate(subject, claims, layers=layers, neighbourhood=around)
 
 
@@ -163,6 +167,13 @@ def _vehicle(mission: Mission, desired: Floats, settings: Settings) -> Claim:
     needed = "no step is long enough" if worst.shortest is None else f"steps of {worst.shortest:.3g} s would do"
     text = f"{kind}: {worst.share:.1%} of starts land in a reach set of {worst.size:.3g} m; {needed}."
     return Claim(*head, FAILS, text, figures)
+
+
+def _separation(settings: Settings) -> list[Claim]:
+    if settings.separation is None:
+        return []
+    text = f"{length(settings.separation)} are asked for, and nothing has moved yet: certify the run."
+    return [Claim(*SEPARATION, NOT_APPLICABLE, text, {"separation": settings.separation})]
 
 
 def _reach_set_sizes(network: Network, desired: Floats, settings: Settings) -> tuple[float, float] | None:

@@ -55,7 +55,7 @@ def run(
     if as_json:
         typer.echo(json.dumps(facts, indent=2))
     elif not quiet:
-        _show(facts)
+        _show(facts, result.separation.words if result.measures_separation else "not worked out: many agents and steps")
     if result.interrupted:
         if not quiet:
             again = f" Go on with: tricover run {quote(str(scenario))} -o {quote(str(output))} --resume"
@@ -64,7 +64,7 @@ def run(
     raise typer.Exit(0 if result.converged else 1)
 
 
-def _show(facts: dict[str, Any]) -> None:
+def _show(facts: dict[str, Any], closest: str) -> None:
     settled = "no" if facts["settled_at"] is None else f"at step {facts['settled_at']}"
     rows = {
         "agents": f"{facts['agents']} in {facts['layers']} layers below the anchors",
@@ -75,6 +75,7 @@ def _show(facts: dict[str, Any]) -> None:
         "converged": "yes" if facts["converged"] else "no",
         "largest distance to the desired positions": length(facts["largest_error"]),
         "missed reach sets": str(facts["misses"]),
+        "least distance of any two": closest,
         "kept in": plain(facts["store"] or "") or "nothing (-o FOLDER keeps the run)",
     }
     if facts["origin"] is not None:
