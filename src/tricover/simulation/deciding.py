@@ -1,12 +1,12 @@
 """Everybody decides: from the truth, through the world, to what each agent knows, and on to its decision."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tricover.control import NO_CELL, Cells, Decision, View, cells_of, decide, distances, points_as_sets, reach_sets_of
-from tricover.control.memory import rows_of
+from tricover.control.memory import nothing_planned, rows_of
 from tricover.control.told import Told
 from tricover.simulation import _kernels
 from tricover.simulation.mission import Mission
@@ -39,13 +39,14 @@ class Decisions:
         world, agents = mission.world, mission.agents
         # Who is always where it is told to be need not be driven there.
         driven = not (isinstance(mission.vehicle, Exact) and world.clearance.always)
-        walking = mission.scenario.control.motion == "walk"
+        motion = mission.scenario.control.motion
         setpoints = state.positions.copy()
-        goals = setpoints.copy() if walking else setpoints  # who reaches is asked for its goal point
-        told_by_positions = not (driven or walking or world.channel.history)
+        goals = setpoints if motion == "reach" else setpoints.copy()  # who reaches is asked for its goal point
+        told_by_positions = not (driven or motion != "reach" or world.channel.history)
         cells = None if told_by_positions else Cells(*np.full((3, agents), NO_CELL, np.int32))
         sets = points_as_sets(state.positions) if driven else None
-        return cls(Decision(goals, setpoints, cells), np.zeros(agents), sets)
+        remembered = nothing_planned(agents) if motion == "morph" else {}
+        return cls(Decision(goals, setpoints, cells, remembered), np.zeros(agents), sets)
 
     def copy(self) -> "Decisions":
         """Decisions that can be changed."""
@@ -62,8 +63,10 @@ class Decisions:
         agents, all_of = view.agents, self.decision
         away = distances(view, told, decision)
         _kernels.put(agents, decision.setpoints, away, all_of.setpoints, self.distances)
-        if told.motion == "walk":
+        if told.motion != "reach":
             all_of.goal_points[agents] = decision.goal_points
+        for name, values in decision.remembered.items():
+            all_of.remembered[name][agents] = values
         if all_of.cells is not None:
             for everybody, some in zip(all_of.cells, cells_of(view, told, decision), strict=True):
                 everybody[agents] = some
@@ -86,8 +89,22 @@ def view_of(mission: Mission, state: State, agents: Ints) -> View:
 def decide_all(mission: Mission, state: State) -> Decisions:
     """Everybody who takes part decides anew."""
     told = mission.epoch_at(state.step).told
+    if told.motion == "morph":
+        return _down_the_layers(mission, state, told)
     agents = np.flatnonzero(told.network.layer >= 0)
     view = view_of(mission, state, agents)
     decisions = Decisions.none_yet(mission, state)
     decisions.put(mission, view, told, decide(view, told, rows_of(state.memory, agents)))
+    return decisions
+
+
+def _down_the_layers(mission: Mission, state: State, told: Told) -> Decisions:
+    """One layer after the other decides, and announces where it will be to those below."""
+    decisions = Decisions.none_yet(mission, state)
+    for agents in told.network.layers:
+        corners = told.network.in_neighbors[agents]
+        announced = decisions.decision.setpoints[corners]
+        announced[corners[:, 0] < 0] = np.nan
+        view = replace(view_of(mission, state, agents), announced=announced)
+        decisions.put(mission, view, told, decide(view, told, rows_of(state.memory, agents)))
     return decisions
