@@ -11,7 +11,7 @@ __all__ = ["limits_of", "settling_steps", "speed_of"]
 Floats = NDArray[np.float64]
 
 _OF_EXTENT = 0.1  # metres per step over the team's extent, where no speed is given
-_ROUNDED = 1 - 1e-9  # what rounding adds to a step shall not make it too long
+_OF_LARGEST, _AT_MOST = 1e-12, 1e-3  # of the largest coordinate and of v: what rounding adds shall not exceed v
 
 
 def speed_of(network: Network, speed: float | None) -> float:
@@ -22,7 +22,9 @@ def speed_of(network: Network, speed: float | None) -> float:
 def limits_of(network: Network, speed: float | None) -> Floats:
     """c_l (depth + 1,): metres that agents of each layer go in a step at most."""
     shares = np.arange(network.depth + 1) / max(network.depth, 1)
-    return np.asarray(_ROUNDED * speed_of(network, speed) * (1 + shares) / 2)
+    whole = speed_of(network, speed)
+    rounding = min(_OF_LARGEST * float(np.abs(network.reference).max()), _AT_MOST * whole)
+    return np.asarray((whole - rounding) * (1 + shares) / 2)
 
 
 def settling_steps(network: Network, desired: Floats, speed: float | None) -> NDArray[np.int64]:

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.geometry import _ways
+from tricover.geometry.simplices import volumes
 from tricover.threads import in_ranges
 
-__all__ = ["inside_all_the_way", "sides", "turns_on_way", "way_margins"]
+__all__ = ["areas_on_way", "inside_all_the_way", "left_all_the_way", "sides", "way_margins"]
 
 Floats = NDArray[np.float64]
 
@@ -78,14 +79,34 @@ def _positive(c0: Fraction, c1: Fraction, c2: Fraction) -> bool:
     return not turning or 4 * c0 * c2 > c1 * c1
 
 
-def turns_on_way(before: Floats, after: Floats, shares: Floats) -> tuple[Floats, Floats]:
-    """Twice the areas of triangles (A, 3, 2) at shares (K,) of their way: (K, A), and the area that rounding may hide.
+
+def left_all_the_way(before: Floats, after: Floats) -> NDArray[np.bool_]:
+    """Which triples of points (A, 3, 2) turn left on their whole way, but for the very start: exactly, (A,).
 
     >>> triangle = np.array([[[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]]])
-    >>> turns_on_way(triangle, -triangle, np.array([0.0, 0.5, 1.0]))[0].ravel().tolist()
+    >>> left_all_the_way(triangle, triangle + 1).tolist(), left_all_the_way(triangle, -triangle).tolist()
+    ([True], [False])
+    """
+    a0, a1 = (np.moveaxis(ends[:, 1:] - ends[:, :1], 0, -1) for ends in (before, after))
+    (ax, ay), (bx, by) = a0
+    (dax, day), (dbx, dby) = a1 - a0
+    c0, c1, c2 = ax * by - ay * bx, ax * dby - ay * dbx + dax * by - day * bx, dax * dby - day * dbx
+    with np.errstate(divide="ignore", invalid="ignore"):
+        turning = np.where((c2 > 0) & (-c1 > 0) & (-c1 < 2 * c2), c0 - c1 * c1 / (4 * c2), np.inf)
+    lowest = np.minimum(np.minimum(c0, c0 + c1 + c2), turning)
+    hidden = _ways.NOISE * np.maximum((a0**2).sum(axis=1).max(axis=0), (a1**2).sum(axis=1).max(axis=0))
+    left = lowest > hidden
+    for row in np.flatnonzero(~left & (lowest >= -hidden)).tolist():
+        lines = [_straight(*ends) for ends in zip(before[row], after[row], strict=True)]
+        left[row] = _positive(*_turn(*lines))
+    return np.asarray(left)
+
+
+def areas_on_way(before: Floats, after: Floats, shares: Floats) -> Floats:
+    """Twice the areas (K, A) of triangles that go from (A, 3, 2) to (A, 3, 2), at shares (K,) of their way.
+
+    >>> triangle = np.array([[[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]]])
+    >>> areas_on_way(triangle, -triangle, np.array([0.0, 0.5, 1.0])).ravel().tolist()
     [16.0, 0.0, 16.0]
     """
-    places = before + shares[:, None, None, None] * (after - before)
-    sides = places[:, :, 1:] - places[:, :, :1]
-    areas = sides[..., 0, 0] * sides[..., 1, 1] - sides[..., 0, 1] * sides[..., 1, 0]
-    return np.asarray(areas), np.asarray(_ways.NOISE * (sides**2).sum(axis=-1).max(axis=(0, 2)))
+    return volumes(before + shares[:, None, None, None] * (after - before))

@@ -13,16 +13,18 @@ strictly inside, or nobody could be nested in it: orientations of three corners 
 are looked at before the run.
 """
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.control import Told
 from tricover.control.speed import limits_of
 from tricover.errors import FormationError, InputError, agents
 from tricover.geometry import flat
-from tricover.geometry.ways import sides, turns_on_way
+from tricover.geometry.ways import areas_on_way, left_all_the_way, sides
 from tricover.limits import check_room
 from tricover.network import Network, build_network
+from tricover.network.polygon import polygon_turns
 from tricover.network.roster import agent_indices, as_roster
 from tricover.simulation.deciding import decide_all
 from tricover.simulation.mission import Epoch, Mission, paths_of, told_of
@@ -64,10 +66,8 @@ def morph_epochs(scenario: Scenario, ground: Ground) -> list[Epoch]:
 
 
 def _flown(mission: Mission, state: State, step: int) -> State:
-    """The state at a step, some steps later."""
-    from dataclasses import replace
-
-    state = replace(state, present=mission.present_at(state.step))
+    """The state at a step, from a state at which an epoch of the mission begins."""
+    state = replace(state, present=mission.present_at(state.step), still=False)
     while state.step < step:
         if state.still:  # nothing changes any more before the event
             return replace(state, step=step)
@@ -143,23 +143,15 @@ class AnchorWays:
 
 def _check_leg(network: Network, here: Floats, there: Floats, leg: int) -> None:
     """The polygon stays convex on a leg of its anchors' way, from (A, 2) to (A, 2), with the core strictly inside."""
-    if leg > 1 and np.array_equal(here, there):
-        return
-    count = len(network.boundary)
-    corners = np.arange(count)
-    following = (corners + 1) % count
-    turns = np.column_stack([corners - 1, corners, following])
-    cells = np.column_stack([np.full(count, count), corners, following])
-    owners = np.append(network.boundary, np.full(count, network.core))
-    triangles = np.concatenate([turns, cells])
-    areas, hidden = turns_on_way(here[triangles], there[triangles], _SHARES)
-    wrong = np.argwhere(areas <= hidden)
+    owners, triples = polygon_turns(network)
+    wrong = np.flatnonzero(~left_all_the_way(here[triples], there[triples]))
     if not wrong.size:
         return
-    share, which = wrong[0]
-    agent = int(owners[which])
+    areas = areas_on_way(here[triples[wrong]], there[triples[wrong]], _SHARES)
+    at, which = divmod(int(areas.argmin()) if areas.min() > 0 else int((areas <= 0).argmax()), len(wrong))
+    agent = int(owners[wrong[which]])
     must = "stay strictly inside the anchors' polygon" if agent == network.core else "stay a corner of a convex polygon"
     raise InputError(
-        f"anchors: with the motion morph {agents([agent])} must {must}, and does not after {_SHARES[share]:.1%} of leg "
+        f"anchors: with the motion morph {agents([agent])} must {must}, and does not after {_SHARES[at]:.1%} of leg "
         f"{leg} of the anchors' way: give anchors.paths through places in between, or other places"
     )
