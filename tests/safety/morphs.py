@@ -6,7 +6,18 @@ import numpy as np
 
 import tricover as tc
 
-KINDS = ("uniform", "few targets", "one target", "line", "shrinking", "leaving", "grid", "joining", "clusters", "far off")
+KINDS = (
+    "uniform",
+    "few targets",
+    "one target",
+    "line",
+    "shrinking",
+    "leaving",
+    "grid",
+    "joining",
+    "clusters",
+    "far off",
+)
 GOALS = ("centroid", "predictive", "rollout", "reference")
 
 

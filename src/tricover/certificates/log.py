@@ -44,6 +44,7 @@ class Settings:
         tolerance: metres within which an agent counts as at a place, beyond rounding.
         duration: seconds per step, Δt.
         separation: metres that agents keep from each other, where it was asked for.
+        speed: metres per step that nobody exceeds, for ``morph``; None: its own, see ``control.speed``.
     """
 
     motion: Literal["reach", "walk", "morph"] | None = None
@@ -55,6 +56,7 @@ class Settings:
     tolerance: float = 0.0
     duration: float | None = None
     separation: float | None = None
+    speed: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +109,8 @@ class Log:
         targets: those that the last steps saw; None if they are not known.
         still_from: the step from which on the targets stand still.
         times: when the steps were, (T+1,) in seconds; None if it is not known.
+        planned: ``planned(step)`` gives where everybody was to be at step + 1, (N, 2), for ``morph``; None: not known,
+            or agents are where they plan to be.
     """
 
     name: str
@@ -118,6 +122,7 @@ class Log:
     targets: Targets | None = None
     still_from: int = 0
     times: Floats | None = None
+    planned: Callable[[int], Floats] | None = None
 
     def __repr__(self) -> str:
         return f"<Log of {self.agents} agents, {self.steps} steps: {self.name}>"

@@ -26,7 +26,7 @@ class Plan(NamedTuple):
         weights: their own, (A, 3).
         goals: the weights that they want, (A, 3).
         limits: metres that they may go, (A,).
-        separation: metres to keep from edges; 0: none are asked for.
+        separations: metres to keep from edges, (A,); 0: none are asked for.
     """
 
     points: Floats
@@ -35,7 +35,7 @@ class Plan(NamedTuple):
     weights: Floats
     goals: Floats
     limits: Floats
-    separation: float
+    separations: Floats
 
 
 @kernel
@@ -99,7 +99,7 @@ def take_steps(plan: Plan, first: int, last: int, found: Floats) -> None:
         for _ in range(_HALVINGS + 1):
             new = goals.copy() if share == 1.0 else weights + share * (goals - weights)
             end = _point(new, following)
-            if _is_clear(point, end, now, following, weights, new, goals, plan.separation):
+            if _is_clear(point, end, now, following, weights, new, goals, plan.separations[i]):
                 found[i] = new
                 break
             share *= 0.5

@@ -37,8 +37,9 @@ def sides(points: Floats, triangles: Floats) -> NDArray[np.int8]:
 def way_margins(before: Floats, after: Floats, old: Floats, new: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     """Least distances (A,) from the edges of their own triangles, in metres, and who is strictly inside (A,).
 
-    Points go from ``before`` to ``after`` (A, 2), triangles from ``old`` to ``new`` (A, 3, 2). Distances are those along
-    the whole way at least; negative: outside. A point that sets out from an edge counts as inside if it leaves it.
+    Points go from ``before`` to ``after`` (A, 2), triangles from ``old`` to ``new`` (A, 3, 2). Distances are those
+    along the whole way at least; negative: outside. A point that sets out from an edge counts as inside if it leaves
+    it.
     """
     found = np.empty((len(before), 2))
     in_ranges(lambda first, last: _ways.margins(before, after, old, new, first, last, found), len(found))
@@ -77,7 +78,6 @@ def _positive(c0: Fraction, c1: Fraction, c2: Fraction) -> bool:
         return c1 > 0 or (c1 == 0 and c2 > 0)
     turning = c2 > 0 and 0 < -c1 < 2 * c2
     return not turning or 4 * c0 * c2 > c1 * c1
-
 
 
 def left_all_the_way(before: Floats, after: Floats) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""Goals strictly inside their triangles, so that nobody ends on another: where a team with the motion ``morph`` settles.
+"""Goals strictly inside their triangles, so that nobody ends on another: where a team that morphs settles.
 
 The weights of a goal point are its barycentric coordinates in the agent's triangle. A goal rule may put it on an edge
 or a corner. Here it is inset: every weight is at least

@@ -1,16 +1,16 @@
 """What a team that morphs is told: networks that it is nested in, and ways for its anchors that keep it so.
 
-*Networks.* A team that morphs must be nested in its network when an epoch begins. At step 0 this is the network of the
-reference positions, in which these are nested by construction. After an event it is the network of where the living
-*stand* at that step, by the same rules, with those who join where they join. Where they stand is found by flying there:
-resolving such a scenario takes the steps up to its last event, once more. Numbers stay, as always; ``Network.reference``
-then holds where everybody stood.
+*Networks.* A team that morphs must be nested in its network when an epoch begins. At step 0 this is the network of
+the reference positions, in which these are nested by construction. After an event it is the network of where the
+living *stand* at that step, by the same rules, with those who join where they join. Where they stand is found by
+flying there: resolving such a scenario takes the steps up to its last event, once more. Numbers stay, as always;
+``Network.reference`` then holds where everybody stood.
 
-*Anchors.* Their given places, or those of their paths one after the other, are where they go. Each leg is straight, for
-all anchors at once, in as many even steps as the speed asks for (c_0 of ``control.morph``). They wait in the first step
-of an epoch. One that has no place stays where it stands. On the whole way the polygon must stay convex with the core
-strictly inside, or nobody could be nested in it: orientations of three corners are quadratics in time, and their signs
-are looked at before the run.
+*Anchors.* Their given places, or those of their paths one after the other, are where they go. Each leg is straight,
+for all anchors at once, in as many even steps as the speed asks for (c_0 of ``control.morph``). They wait in the
+first step of an epoch. One that has no place stays where it stands. On the whole way the polygon must stay convex
+with the core strictly inside, or nobody could be nested in it: orientations of three corners are quadratics in time,
+and their signs are looked at before the run.
 """
 
 from dataclasses import replace
@@ -121,7 +121,7 @@ class AnchorWays:
         self._ends: list[int] = []
 
     def after(self, start: int, network: Network, positions: Floats) -> Floats:
-        """Paths (K, A, 2) of a network's anchors, step by step from step 0 on, with everybody at (N, 2) at ``start``."""
+        """Paths (K, A, 2) of a network's anchors, from step 0 on, with everybody at positions (N, 2) at ``start``."""
         given = paths_of(self._scenario, self._targets, [(0, self._first), (start, network)])[1]
         self._passed += sum(end < start for end in self._ends)
         stand = positions[network.anchors]
