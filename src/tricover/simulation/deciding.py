@@ -1,6 +1,6 @@
 """Everybody decides: from the truth, through the world, to what each agent knows, and on to its decision."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,12 +78,18 @@ class Decisions:
             self.reach_sets[agents] = sets
 
 
-def view_of(mission: Mission, state: State, agents: Ints) -> View:
-    """What agents (A,) know at a step, by what the world lets them hear and see."""
+def view_of(mission: Mission, state: State, agents: Ints, following: Floats | None = None) -> View:
+    """What agents (A,) know at a step, by what the world lets them hear and see.
+
+    ``following`` (N, 2) is where everybody above them has announced to be at the next step, for ``morph``.
+    """
     world, network = mission.world, mission.epoch_at(state.step).network
     heard, ages = world.channel.hear(state.step, state.messages, network.in_neighbors[agents])
     seen = world.sensor.see(mission.targets_at(state.step), agents, state.positions)
-    return View(state.step, agents, state.positions[agents], heard, seen, ages)
+    announced = None if following is None else following[network.in_neighbors[agents]]
+    if announced is not None:
+        announced[network.layer[agents] == 0] = np.nan  # anchors hear nobody
+    return View(state.step, agents, state.positions[agents], heard, seen, ages, announced=announced)
 
 
 def decide_all(mission: Mission, state: State) -> Decisions:
@@ -102,9 +108,6 @@ def _down_the_layers(mission: Mission, state: State, told: Told) -> Decisions:
     """One layer after the other decides, and announces where it will be to those below."""
     decisions = Decisions.none_yet(mission, state)
     for agents in told.network.layers:
-        corners = told.network.in_neighbors[agents]
-        announced = decisions.decision.setpoints[corners]
-        announced[corners[:, 0] < 0] = np.nan
-        view = replace(view_of(mission, state, agents), announced=announced)
+        view = view_of(mission, state, agents, decisions.decision.setpoints)
         decisions.put(mission, view, told, decide(view, told, rows_of(state.memory, agents)))
     return decisions
