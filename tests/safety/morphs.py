@@ -25,7 +25,7 @@ def morphing(seed, **changes):
     """A scenario from a seed: all kinds, both mentee rules, all goal rules, several scales and speeds."""
     rng = np.random.default_rng([17, seed])
     kind = KINDS[seed % len(KINDS)]
-    count = int(rng.integers(8, 40))
+    count = int(rng.integers(12, 40))
     places = rng.random((count, 2))
     if kind == "grid":
         side = int(rng.integers(4, 7))
@@ -53,8 +53,13 @@ def morphing(seed, **changes):
         "steps": 2000,
     }
     if kind in ("shrinking", "far off"):
-        middle = reference[network.core]
-        given["anchors"] = middle + rng.uniform(0.1, 0.5) * (reference[network.anchors] - middle)
+        middle, angle = reference[network.core], rng.uniform(-1.5, 1.5)
+        turned = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        around = rng.uniform(0.1, 0.5) * (reference[network.anchors] - middle) @ turned
+        given["anchors"] = middle + around + 0.3 * scale * rng.normal(size=2)
+    if seed % 7 == 0:
+        velocity = (scale * rng.normal(size=2) * 0.03).tolist()
+        given["targets"] = {"positions": points, "motion": {"velocity": velocity, "until": 9}}
     if kind in ("leaving", "joining"):
         gone = rng.permutation(count)[: max(1, count // 5)].tolist()
         given["events"] = {"leave": [{"step": int(rng.integers(1, 9)), "agents": gone}]}
@@ -77,9 +82,7 @@ def faults(run, steps=None):
                 if not _left(ways[agent], ways[corners[k]], ways[corners[(k + 1) % 3]], opens):
                     found.append((agent, step))
         for place, corner in enumerate(boundary):
-            following, last = boundary[(place + 1) % len(boundary)], boundary[place - 1]
-            if not _left(ways[last], ways[corner], ways[following], False):
-                found.append((corner, step))
+            following = boundary[(place + 1) % len(boundary)]
             if not _left(ways[core], ways[corner], ways[following], False):
                 found.append((core, step))
     return found

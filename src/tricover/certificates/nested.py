@@ -1,10 +1,10 @@
 """Nested at every step: what the motion ``morph`` promises, checked on positions alone.
 
-The claim: the anchors' polygon is convex with the core strictly inside, and every follower is strictly inside the
-triangle of its in-neighbours' positions *of the same time*: at every step, and on the straight ways between steps.
-Then all cells have disjoint interiors (see ``control.morph``), so nobody meets anybody and no link crosses another.
-Signs are exact (``geometry.ways``). In the first step of an epoch agents may set out from an edge, as long as they
-leave it.
+The claim: the anchors' polygon is a star around the core, as a convex one is with the core strictly inside, and every
+follower is strictly inside the triangle of its in-neighbours' positions *of the same time*: at every step, and on the
+straight ways between steps. Then all cells have disjoint interiors (see ``control.morph``), so nobody meets anybody and
+no link crosses another. Signs are exact (``geometry.ways``). In the first step of an epoch agents may set out from an
+edge, as long as they leave it.
 
 The figure ``least_margin`` is the least distance of a follower from an edge of its own triangle, in metres. By the
 argument of ``goals.room``, any two agents of which one is a follower are at least that far apart.
@@ -26,7 +26,7 @@ from tricover.certificates.faults import Faults
 from tricover.certificates.log import ROUNDING, Log
 from tricover.control.speed import speed_of
 from tricover.geometry.ways import left_all_the_way, way_margins
-from tricover.network.polygon import polygon_turns
+from tricover.network.fan import fan_of, turns_around
 
 __all__ = ["NESTED", "SPEED", "Nested"]
 
@@ -36,8 +36,8 @@ NESTED = ("nested", "Nested at every step", "r_i[t] strictly inside the triangle
 SPEED = ("speed", "Speed kept", "|r_i[t+1] - r_i[t]| ≤ v")
 
 _INSIDE = "not strictly inside its triangle, at a step or on the way to the next"
-_CORNER = "no corner of a convex polygon of anchors"
-_CORE = "the core is not strictly inside the anchors' polygon"
+_SIDE = "the core is not inside the side of the anchors' polygon that begins here"
+_AROUND = "the anchors' polygon does not go around the core once"
 
 
 class Nested:
@@ -82,12 +82,11 @@ class Nested:
 
     def _look_at_anchors(self, step: Step, before: Floats, after: Floats) -> None:
         network = step.frame.network
-        owners, triples = polygon_turns(network)
-        places = network.anchors[triples]
-        bad = np.flatnonzero(~left_all_the_way(before[places], after[places]))
-        agents = owners[bad]
-        reasons = [_CORE if agent == network.core else _CORNER for agent in agents.tolist()]
-        self.faults.add(agents, step.index, np.zeros(len(agents)), reasons)
+        fan = network.anchors[fan_of(network)]
+        bad = np.flatnonzero(~left_all_the_way(before[fan], after[fan]))
+        self.faults.add(fan[bad, 1], step.index, np.zeros(len(bad)), [_SIDE] * len(bad))
+        if step.opens and turns_around(network, before) != 1:
+            self.faults.add(np.array([network.core]), step.index, np.zeros(1), [_AROUND])
 
     def _look_at_speed(self, step: Step, gone: Floats, living: NDArray[np.int64], largest: float) -> None:
         speed = speed_of(step.frame.network, self.log.settings.speed)

@@ -4,10 +4,10 @@ An agent i has weights w_ij > 0 with sum 1 for its three in-neighbours j, and it
 
     r_i[t] = Σ_j w_ij[t] r_j[t],        with the in-neighbours' places of the *same* step.
 
-So everybody is strictly inside its triangle at every step. *Nested triangles do not cross*: if the anchors' polygon
-is convex with the core strictly inside, and every follower is strictly inside the triangle of its in-neighbours'
-present places, then all cells have disjoint interiors. No two agents coincide and no link crosses another (by
-induction over the layers: an agent cuts its cell into three).
+So everybody is strictly inside its triangle at every step. *Nested triangles do not cross*: if the anchors' polygon is
+convex with the core strictly inside, or at least a star around the core (``network.fan``), and every follower is
+strictly inside the triangle of its in-neighbours' present places, then all cells have disjoint interiors. No two agents
+coincide and no link crosses another. (By induction over the layers: an agent cuts its cell into three.)
 
 Within a step agents decide layer by layer. Each hears from its in-neighbours where they will be (``View.announced``),
 asks its goal rule in *that* triangle, and moves its weights towards those of its goal (``goals.nested``: strictly

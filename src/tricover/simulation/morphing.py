@@ -8,9 +8,9 @@ flying there: resolving such a scenario takes the steps up to its last event, on
 
 *Anchors.* Their given places, or those of their paths one after the other, are where they go. Each leg is straight,
 for all anchors at once, in as many even steps as the speed asks for (c_0 of ``control.morph``). They wait in the
-first step of an epoch. One that has no place stays where it stands. On the whole way the polygon must stay convex
-with the core strictly inside, or nobody could be nested in it: orientations of three corners are quadratics in time,
-and their signs are looked at before the run.
+first step of an epoch. One that has no place stays where it stands. On the whole way the polygon must stay a star
+around the core (``network.fan``), or nobody could be nested in it: orientations of the core and two corners are
+quadratics in time, and their signs are looked at before the run.
 """
 
 from dataclasses import replace
@@ -24,7 +24,7 @@ from tricover.geometry import flat
 from tricover.geometry.ways import areas_on_way, left_all_the_way, sides
 from tricover.limits import check_room
 from tricover.network import Network, build_network
-from tricover.network.polygon import polygon_turns
+from tricover.network.fan import fan_of, turns_around
 from tricover.network.roster import agent_indices, as_roster
 from tricover.simulation.deciding import decide_all
 from tricover.simulation.mission import Epoch, Mission, paths_of, told_of
@@ -105,6 +105,8 @@ def _check_nested(network: Network, start: Floats) -> None:
     followers = network.followers
     triangles = start[network.in_neighbors[followers]]
     outside = followers[(sides(start[followers], triangles) < 0) | flat(triangles)]
+    if turns_around(network, start) != 1:
+        outside = network.boundary
     if outside.size:
         raise FormationError(
             f"formation.start: {agents(outside)} not inside the triangle of the in-neighbours, where morph has to "
@@ -142,16 +144,16 @@ class AnchorWays:
 
 
 def _check_leg(network: Network, here: Floats, there: Floats, leg: int) -> None:
-    """The polygon stays convex on a leg of its anchors' way, from (A, 2) to (A, 2), with the core strictly inside."""
-    owners, triples = polygon_turns(network)
-    wrong = np.flatnonzero(~left_all_the_way(here[triples], there[triples]))
+    """The core stays before all sides of the anchors' polygon, on a leg of the way from (A, 2) to (A, 2)."""
+    cells = fan_of(network)
+    wrong = np.flatnonzero(~left_all_the_way(here[cells], there[cells]))
     if not wrong.size:
         return
-    areas = areas_on_way(here[triples[wrong]], there[triples[wrong]], _SHARES)
+    areas = areas_on_way(here[cells[wrong]], there[cells[wrong]], _SHARES)
     at, which = divmod(int(areas.argmin()) if areas.min() > 0 else int((areas <= 0).argmax()), len(wrong))
-    agent = int(owners[wrong[which]])
-    must = "stay strictly inside the anchors' polygon" if agent == network.core else "stay a corner of a convex polygon"
+    ends = agents(network.anchors[cells[wrong[which]]][1:])
     raise InputError(
-        f"anchors: with the motion morph {agents([agent])} must {must}, and does not after {_SHARES[at]:.1%} of leg "
-        f"{leg} of the anchors' way: give anchors.paths through places in between, or other places"
+        f"anchors: with the motion morph the core, agent {network.core}, must stay inside the side from {ends} of the "
+        f"anchors' polygon, and does not after {_SHARES[at]:.1%} of leg {leg} of their way: give anchors.paths through "
+        "places in between, or other places"
     )
