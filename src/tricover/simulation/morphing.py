@@ -105,12 +105,14 @@ def _check_nested(network: Network, start: Floats) -> None:
     followers = network.followers
     triangles = start[network.in_neighbors[followers]]
     outside = followers[(sides(start[followers], triangles) < 0) | flat(triangles)]
-    if turns_around(network, start) != 1:
-        outside = network.boundary
+    first = start[network.anchors[fan_of(network)]]
+    if turns_around(network, start) != 1 or not left_all_the_way(first, first).all():
+        outside = network.anchors
     if outside.size:
         raise FormationError(
-            f"formation.start: {agents(outside)} not inside the triangle of the in-neighbours, where morph has to "
-            "start: leave formation.start out, or let formation.assign = true bring the team to its formation first"
+            f"formation.start: morph has to start with the core inside the anchors' polygon and everybody else inside "
+            f"the triangle of its in-neighbours, and so are not {agents(outside)}: leave formation.start out, or let "
+            "formation.assign = true bring the team to its formation first"
         )
 
 
