@@ -2,10 +2,10 @@
 
     python -m benchmarks.motions
 
-The paper's 57 agents, and random teams of 57 over 1,000 uniform targets and of 40 over 4, on a square of 100 m. ``morph``
-goes 5 m in a step at most; ``reach`` and ``walk`` know no limit. Figures of random teams are means over ten of them, and
-the least distance also the least of all. ``start`` and ``end`` are least distances before and after: with ``reach`` and
-``walk`` several agents may end on one place.
+The paper's 57 agents, and random teams of 57 over 1,000 uniform targets and of 40 over 4, on a square of 100 m.
+``morph`` goes 5 m in a step at most; ``reach`` and ``walk`` know no limit. Figures of random teams are means over ten of
+them, and the least distance also the least of all. ``start`` and ``end`` are least distances before and after: with
+``reach`` and ``walk`` several agents may end on one place.
 """
 
 from collections.abc import Callable, Iterator
@@ -72,10 +72,8 @@ def rows() -> Iterator[tuple[str, str, str, list[dict[str, float]]]]:
 
 def main() -> None:
     """The table of docs/safety.md."""
-    print(
-        "| team | mentee | motion | least distance, m (of all) | start | end | travel, m | straight | longest step | steps |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    columns = "least distance, m (of all)", "start", "end", "travel, m", "straight", "longest step", "steps"
+    print(f"| team | mentee | motion | {' | '.join(columns)} |\n|{'---|' * 10}")
     for case, mentee, motion, found in rows():
         means = {name: float(np.mean([one[name] for one in found])) for name in found[0]}
         worst = min(one["least"] for one in found)
