@@ -3,8 +3,8 @@
     python -m benchmarks.motions
 
 The paper's 57 agents, and random teams of 57 over 1,000 uniform targets and of 40 over 4, on a square of 100 m.
-``morph`` goes 5 m in a step at most; ``reach`` and ``walk`` know no limit. Figures of random teams are means over ten of
-them, and the least distance also the least of all. ``start`` and ``end`` are least distances before and after: with
+``morph`` goes 5 m in a step at most; ``reach`` and ``walk`` know no limit. Figures of random teams are means over ten
+of them, and the least distance also the least of all. ``start`` and ``end`` are least distances before and after: with
 ``reach`` and ``walk`` several agents may end on one place.
 """
 
