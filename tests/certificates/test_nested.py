@@ -217,12 +217,28 @@ def flown():
 def test_what_vehicles_miss_eats_the_margin(flown):
     figures = certify(flown)["nested"].figures
     assert figures["largest_miss"] == pytest.approx(flown.misses.max(), rel=1e-9)
-    assert figures["margin_left"] == figures["least_margin"] - 2 * figures["largest_miss"]
+    assert figures["distance_left"] == figures["least_distance"] - 2 * figures["largest_miss"]
     assert flown.misses.max() > 1e-4
+    at_steps = min(tc.separation(flown.positions[k : k + 1][:, present]).distance for k, present in present_of(flown))
+    assert figures["distance_left"] <= at_steps
+    assert figures["least_distance"] == pytest.approx(at_steps, abs=2 * figures["largest_miss"])
     exact = tc.simulate(flown.scenario.replace(vehicle="exact", events=None))
     plan = log_of_run(flown).planned
     for step in range(3):
         np.testing.assert_allclose(plan(step), exact.positions[step + 1], atol=1e-9)
+
+
+def present_of(run):
+    return [(step, np.flatnonzero(run.present[step])) for step in range(run.steps + 1)]
+
+
+def test_vehicles_that_miss_by_more_than_the_plan_keeps_claim_nothing():
+    hasty = square(control={"motion": "morph", "speed": 3.0}, vehicle={"kind": "quadrotor", "duration": 0.5}, steps=9)
+    certificate = certify(tc.simulate(hasty))
+    claim = certificate["nested"]
+    assert claim.figures["distance_left"] < 0
+    assert claim.verdict == "does not apply"
+    assert "nothing is claimed" in claim.summary
 
 
 def test_a_plan_that_is_not_nested_fails(flown):

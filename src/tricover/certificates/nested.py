@@ -13,8 +13,9 @@ The other claim: nobody goes farther than the speed v in a step.
 
 *Vehicles that miss.* The plan is nested, and vehicles follow it with an error. Where the plan is known, as of a run,
 both claims are about the plan, and the figures say how far vehicles were from it: with an error of at most e at the
-steps, of a margin m there is m - 2e left. Between steps such vehicles do not go straight, and nothing is said about
-it. Where the plan is not known, as of a flight log, both claims are about the positions themselves.
+steps, of the plan's least distance d there is d - 2e left. Where that is nothing, nothing is claimed. Between steps
+such vehicles do not go straight, and nothing is said about it. Where the plan is not known, as of a flight log, both
+claims are about the positions themselves.
 """
 
 import numpy as np
@@ -25,6 +26,7 @@ from tricover.certificates.check import Step
 from tricover.certificates.faults import Faults
 from tricover.certificates.log import ROUNDING, Log
 from tricover.control.speed import speed_of
+from tricover.geometry import separation
 from tricover.geometry.ways import left_all_the_way, way_margins
 from tricover.network.fan import fan_of, turns_around
 
@@ -47,7 +49,8 @@ class Nested:
         self.log = log
         self.faults, self.too_fast = Faults(), Faults()
         self.margin, self.tightest = np.inf, (-1, -1)
-        self.farthest, self.flown, self.miss, self.share = 0.0, 0.0, 0.0, 0.0
+        self.farthest, self.flown, self.share = 0.0, 0.0, 0.0
+        self.miss, self.distance = 0.0, np.inf  # of vehicles from the plan, and of any two agents in it
         self._speeds: set[float] = set()
         self._before: Floats | None = None
 
@@ -60,6 +63,7 @@ class Nested:
             after = self._before = self.log.planned(step.index)
             self.miss = max(self.miss, float(_apart(step.after, after, living).max()))
             self.flown = max(self.flown, float(_apart(step.after, step.before, living).max()))
+            self.distance = min(self.distance, separation(np.stack([before[living], after[living]])).distance)
         if np.array_equal(before, after) and not step.opens and not self.faults.count:
             return  # a team at rest is nested as it was when it came there
         self._look_at_followers(step, before, after)
@@ -105,16 +109,21 @@ class Nested:
     def _nested(self) -> Claim:
         margin = None if self.margin == np.inf else self.margin
         figures: dict[str, Figure] = {"least_margin": margin, "agent": self.tightest[0], "step": self.tightest[1]}
-        eaten = ""
-        if self.log.planned is not None and margin is not None:
-            figures |= {"largest_miss": self.miss, "margin_left": margin - 2 * self.miss}
-            eaten = f" Vehicles are up to {self.miss:.3g} m off the plan, which leaves {margin - 2 * self.miss:.3g} m."
+        left = self.distance - 2 * self.miss
+        if self.log.planned is not None:
+            figures |= {"least_distance": self.distance, "largest_miss": self.miss, "distance_left": left}
         figures |= self.faults.figures
         if self.faults.count:
             text = f"{counted(self.faults.count, 'time')} not nested, so agents may have met."
             return Claim(*NESTED, FAILS, text, figures, tuple(self.faults.first))
-        what = "The plan is nested" if self.log.planned is not None else "Nested"
-        return Claim(*NESTED, HOLDS, f"{what}, {self._kept()}: nobody meets, no link crosses.{eaten}", figures)
+        if self.log.planned is None:
+            return Claim(*NESTED, HOLDS, f"Nested, {self._kept()}: nobody meets, no link crosses.", figures)
+        plan = f"The plan is nested, {self._kept()}. Vehicles are up to {self.miss:.3g} m off it"
+        if left <= 0:
+            text = f"{plan}, too far for its least distance of {self.distance:.3g} m: nothing is claimed of them."
+            return Claim(*NESTED, NOT_APPLICABLE, text, figures)
+        text = f"{plan}: of its least distance of {self.distance:.3g} m they keep {left:.3g} m at the steps."
+        return Claim(*NESTED, HOLDS, text, figures)
 
     def _kept(self) -> str:
         return "with no followers" if self.margin == np.inf else f"{self.margin:.3g} m or more inside"
