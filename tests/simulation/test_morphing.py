@@ -320,7 +320,7 @@ def test_events_at_the_start_and_after_the_end():
     run = tc.simulate(square(events={"leave": [{"step": 0, "agents": [6]}]}))
     assert run.converged
     assert run.network.lost.tolist() == [6]
-    late = tc.simulate(square(events={"leave": [{"step": 500, "agents": [6]}]}, steps=20, stop_when_settled=False))
+    late = tc.simulate(square(events={"leave": [{"step": 2**52, "agents": [6]}]}, steps=20, stop_when_settled=False))
     assert not late.network.lost.size
     plain = tc.simulate(square(steps=20, stop_when_settled=False))
     np.testing.assert_array_equal(late.positions, plain.positions)
@@ -341,6 +341,11 @@ def test_speed_is_a_tenth_of_the_extent_where_none_is_given():
     run = tc.simulate(square(control={"motion": "morph"}))
     gone = np.linalg.norm(np.diff(run.positions, axis=0), axis=2)
     assert 0.3 < gone.max() <= 0.8
+
+
+def test_a_way_that_takes_for_ever_is_refused():
+    with pytest.raises(tc.TricoverError, match=r"a way of .* steps for 5 anchors"):
+        Mission.of(square(anchors=SQUARE[:5] * 0.5 + 1, control={"motion": "morph", "speed": 1e-12}))
 
 
 def test_a_team_without_followers_morphs_too():
