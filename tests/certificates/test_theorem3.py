@@ -263,7 +263,7 @@ def test_a_configuration_that_is_handed_over_is_the_one_that_counts(monkeypatch)
     def never(*_):
         raise AssertionError("computed again")
 
-    monkeypatch.setattr("tricover.certificates.theorem3.desired_configuration", never)
+    monkeypatch.setattr("tricover.certificates.theorem3.settled_configuration", never)
     assert tc.certify(run).holds
     with pytest.raises(AssertionError):
         tc.certify(given)

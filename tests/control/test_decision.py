@@ -1,5 +1,6 @@
 """The local step against its definition, one agent at a time and in exact arithmetic where it can be had."""
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from types import SimpleNamespace
@@ -11,9 +12,10 @@ from hypothesis import strategies as st
 
 import tricover as tc
 from tricover.control import MOTIONS, NO_CELL, Told, View, cells_of, decide, distances, inset, reach_sets_of, rows_of
+from tricover.control.memory import nothing_planned
 from tricover.geometry import barycentric, flat
 from tricover.simulation import Mission
-from tricover.simulation.deciding import view_of
+from tricover.simulation.deciding import decide_all, view_of
 
 MARGIN = 0.05
 
@@ -35,8 +37,10 @@ def followers(count):
 
 def decided(view, motion, resolution=6):
     """Everything that follows from a view, by name."""
-    given = told(motion, resolution)
-    decision = decide(view, given, {})
+    given, memory = told(motion, resolution), {}
+    if motion == "morph":  # in-neighbours that stay, and an agent that has no weights yet
+        view, memory = replace(view, announced=view.heard), nothing_planned(len(view.agents))
+    decision = decide(view, given, memory)
     sets = reach_sets_of(view, given, decision)
     cells = cells_of(view, given, decision)
     return SimpleNamespace(**vars(decision) | {"cells": None}, **cells._asdict(), reach_sets=sets)
@@ -203,12 +207,13 @@ def test_a_whole_team_decides_row_by_row(motion, goal):
     for state in (states[0], states[3]):
         given = mission.epoch_at(state.step).told
         agents = np.flatnonzero(given.network.layer >= 0)[::-1]  # in any order
-        view, memory = view_of(mission, state, agents), rows_of(state.memory, agents)
+        following = decide_all(mission, state).decision.setpoints if motion == "morph" else None
+        view, memory = view_of(mission, state, agents, following), rows_of(state.memory, agents)
         together = decide(view, given, memory)
         cells, sets = cells_of(view, given, together), reach_sets_of(view, given, together)
         away = distances(view, given, together)
         for row, agent in enumerate(agents):
-            one = view_of(mission, state, np.array([agent]))
+            one = view_of(mission, state, np.array([agent]), following)
             alone = decide(one, given, rows_of(state.memory, np.array([agent])))
             np.testing.assert_array_equal(alone.setpoints[0], together.setpoints[row])
             np.testing.assert_array_equal(alone.goal_points[0], together.goal_points[row])
@@ -218,4 +223,6 @@ def test_a_whole_team_decides_row_by_row(motion, goal):
             if given.network.layer[agent] == 0:
                 assert {cell[row] for cell in cells} == {NO_CELL}
                 assert away[row] == np.hypot(*(state.positions[agent] - together.setpoints[row]))
-    assert given.some_stay
+            for name, rows in together.remembered.items():
+                np.testing.assert_array_equal(alone.remembered[name][0], rows[row])
+    assert given.some_stay == (motion != "morph")  # whose anchors' ways are worked out before

@@ -31,7 +31,9 @@ def main():
         told = missions[asked["name"]].epoch_at(asked["step"]).told
         heard = np.array([asked["heard"]])
         seen = seen_by(asked["points"], asked["weights"], heard[0])
-        view = View(asked["step"], np.array([asked["agent"]]), np.array([asked["position"]]), heard, seen)
+        announced = None if asked["announced"] is None else np.array([asked["announced"]])
+        own = np.array([asked["agent"]]), np.array([asked["position"]])
+        view = View(asked["step"], *own, heard, seen, announced=announced)
         memory = {name: np.array([row]) for name, row in asked["memory"].items()}
         decision = decide(view, told, memory)
         cells = [int(cell[0]) for cell in cells_of(view, told, decision)]

@@ -132,7 +132,7 @@ def test_what_is_no_mission_is_named():
     own = Mission.of(given.replace(control={"goal": lambda network: None}))
     with pytest.raises(InputError, match="cannot be written down"):
         own.to_json()
-    with pytest.raises(InputError, match="motion must be 'reach' or 'walk', not 'fly'"):
+    with pytest.raises(InputError, match="motion must be 'reach' or 'walk' or 'morph', not 'fly'"):
         Told(own.epochs[0].network, own.epochs[0].told.paths, motion="fly")
 
 

@@ -115,7 +115,7 @@ LAST = {"state", "goal_cell", "next_cell", "miss"}
 def test_desired_positions_are_kept_in_the_store(tmp_path, monkeypatch):
     desired = tc.simulate(scenario(0, agents=20)).desired
     tc.simulate(scenario(0, agents=20), tmp_path / "run.zarr")
-    monkeypatch.setattr("tricover.simulation.run.desired_configuration", None)
+    monkeypatch.setattr("tricover.simulation.run.settled_configuration", None)
     opened = tc.Run.open(tmp_path / "run.zarr")
     np.testing.assert_array_equal(opened.desired, desired)
     assert opened.converged

@@ -10,6 +10,7 @@ from tricover.certificates.check import Check, Step
 from tricover.certificates.evidence import JITTER, Evidence
 from tricover.certificates.log import Log
 from tricover.certificates.margins import Margins
+from tricover.certificates.nested import Nested
 from tricover.certificates.separation import Separation
 from tricover.certificates.theorem1 import Anchors, Stochastic, Structure
 from tricover.certificates.theorem2 import Containment, Products
@@ -43,6 +44,8 @@ def audit(
         convergence,
         Separation(log),
     ]
+    if log.settings.motion == "morph":
+        checks.append(Nested(log))
     for step in steps_of(log):
         for check in checks:
             check.see(step)
@@ -57,7 +60,9 @@ def steps_of(log: Log) -> Iterator[Step]:
     for index, frame, before, after in framed(log):
         epoch = log.epoch_at(index)
         same = last is not None and index > epoch.start and _unmoved(last, before, after)
-        rows = last.rows if last is not None and same else rows_of(frame, before, after)
+        # Those who morph go by their in-neighbours' next positions.
+        heard = after if log.settings.motion == "morph" else before
+        rows = last.rows if last is not None and same else rows_of(frame, heard, after)
         last = Step(index, before, after, epoch, frame, rows, same)
         yield last
 

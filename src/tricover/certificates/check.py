@@ -26,7 +26,7 @@ class Step:
         after: positions (N, 2) at t+1.
         epoch: the network, and where its anchors stand.
         frame: the network's followers, by layer.
-        rows: the followers' rows of Γ[t].
+        rows: the followers' rows of Γ[t]; with the motion ``morph``, in their triangles at t+1.
         same: whether Γ[t] is Γ[t-1], to the bit, because both steps have the same positions and the same network.
     """
 

@@ -45,6 +45,7 @@ class Settings:
         duration: seconds per step, Δt.
         separation: metres that agents keep from each other, where it was asked for.
         apart: metres by which goals are kept apart for that: more, where vehicles may miss.
+        speed: metres per step that nobody exceeds, for ``morph``; None: its own, see ``control.speed``.
     """
 
     motion: Literal["reach", "walk", "morph"] | None = None
@@ -57,6 +58,7 @@ class Settings:
     duration: float | None = None
     separation: float | None = None
     apart: float | None = None
+    speed: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +111,8 @@ class Log:
         targets: those that the last steps saw; None if they are not known.
         still_from: the step from which on the targets stand still.
         times: when the steps were, (T+1,) in seconds; None if it is not known.
+        planned: ``planned(step)`` gives where everybody was to be at step + 1, (N, 2), for ``morph``; None: not known,
+            or agents are where they plan to be.
     """
 
     name: str
@@ -120,6 +124,7 @@ class Log:
     targets: Targets | None = None
     still_from: int = 0
     times: Floats | None = None
+    planned: Callable[[int], Floats] | None = None
 
     def __repr__(self) -> str:
         return f"<Log of {self.agents} agents, {self.steps} steps: {self.name}>"

@@ -7,7 +7,8 @@ least η/M, or η for an agent that was outside.
 
 Positions alone are enough to check this: which of the at most four cells was meant is seen from where the agent landed.
 
-The motion ``reach`` asks for a single point, which is no triangle strictly inside another. C1 does not apply to it.
+The motions ``reach`` and ``morph`` ask for a single point, which is no triangle strictly inside another. C1 does not
+apply to them.
 """
 
 import numpy as np
@@ -98,7 +99,8 @@ class Margins:
         settings = self.log.settings
         head = ("C1", "Condition C1", "r_i[t+1] ∈ P_i, edge-aligned with margin η (Assumptions 2 and 3)")
         if settings.motion != "walk":
-            why = "the motion is not known" if settings.motion is None else "reach asks for a point, not for a triangle"
+            asks = f"{settings.motion} asks for a point, not for a triangle"
+            why = "the motion is not known" if settings.motion is None else asks
             return [Claim(*head, NOT_APPLICABLE, f"No reach sets with area: {why}.")]
         if self.smallest == np.inf:
             return [Claim(*head, NOT_APPLICABLE, "No reach sets with area: no triangle had any.")]

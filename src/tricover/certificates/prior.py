@@ -5,6 +5,7 @@ theorem3         the step by which the whole team is at rest, beside the steps t
 neighbourhood    how far from its desired position an agent may be, where it lands anywhere in its reach set
 vehicle          does it land in the smallest and in the largest reach set? (``check_aoc``)
 separation       where it is asked for: a claim about the motion, which there is none of yet
+nested, speed    that nobody meets and nobody is too fast, by the motion ``morph``
 """
 
 from dataclasses import replace
@@ -25,6 +26,7 @@ from tricover.certificates.certificate import (
 )
 from tricover.certificates.evidence import EVIDENCE, NO_FOLLOWERS
 from tricover.certificates.log import Settings
+from tricover.certificates.nested import NESTED, SPEED
 from tricover.certificates.radii import neighbourhood
 from tricover.certificates.runs import settings_of
 from tricover.certificates.separation import SEPARATION
@@ -34,10 +36,11 @@ from tricover.certificates.theorem3 import (
     NEIGHBOURHOOD,
     desired_positions,
     lands_on_points,
-    steps_per_layer,
+    steps_by_layer,
 )
 from tricover.certificates.transition import frame_of
 from tricover.certificates.waiting import may_wait
+from tricover.control.speed import speed_of
 from tricover.geometry import flat, volumes
 from tricover.network import Network
 from tricover.simulation import Mission, Scenario
@@ -67,18 +70,19 @@ def foresee(scenario: Scenario) -> Certificate:
     points = lands_on_points(last.network, settings, exact, ideal)
     on_time = bool(ideal[last.network.anchors].all()) and not may_wait(settings)
     rest = mission.last_change + moves if on_time else None
-    layers = _layers(last.network, around, rest, settings)
+    layers = _layers(last.network, around, rest, steps_by_layer(last.network, desired, settings))
     claims = (
-        _structure(last.network),
+        _structure(last.network, settings),
         _settling(mission, layers, points),
         _tube(last.network, around, points),
         _vehicle(mission, desired, settings),
         *_separation(settings),
+        *_nested(last.network, settings),
     )
     if may_wait(settings):
         unknown = "Agents wait for each other to keep apart: nobody knows how long."
         late = [Claim(*head, NOT_APPLICABLE, unknown) for head in (CONVERGENCE, NEIGHBOURHOOD)]
-        return Certificate(subject, (claims[0], *late, claims[3]), layers=layers)
+        return Certificate(subject, (claims[0], *late, *claims[3:]), layers=layers)
     if last.told.some_stay:
         unknown = "An agent that becomes an anchor stays where it then is, which nobody knows yet."
         tube = Claim(*NEIGHBOURHOOD, NOT_APPLICABLE, unknown)
@@ -87,14 +91,13 @@ def foresee(scenario: Scenario) -> Certificate:
     return Certificate(subject, claims, layers=layers, neighbourhood=around)
 
 
-def _layers(network: Network, around: Neighbourhood, rest: int | None, settings: Settings) -> tuple[Layer, ...]:
-    pace = steps_per_layer(settings.motion or "reach", settings.resolution)
+def _layers(network: Network, around: Neighbourhood, rest: int | None, steps: NDArray[np.int64]) -> tuple[Layer, ...]:
     return tuple(
         Layer(
             index,
             len(agents),
             None,
-            None if rest is None else rest + pace * index,
+            None if rest is None else rest + int(steps[index]),
             None,
             float(around.radii[agents].max(initial=0.0)),
         )
@@ -102,10 +105,13 @@ def _layers(network: Network, around: Neighbourhood, rest: int | None, settings:
     )
 
 
-def _structure(network: Network) -> Claim:
+def _structure(network: Network, settings: Settings) -> Claim:
     violations, depth, messages = frame_of(network).violations, network.depth, 3 * len(network.followers)
     faults = tuple(Fault(agent, 0, 1.0, "", reason) for agent, reason in violations.items())
     text = f"Forgotten after {counted(depth, 'step')}, one per layer. {messages} positions are heard per step."
+    if settings.motion == "morph":
+        hops = f"{counted(depth, 'hop')} down the layers"
+        text = f"All follows from the anchors within a step. {messages} positions are announced per step, {hops}."
     figures = {"depth": depth, "messages_per_step": messages}
     return Claim(*FINITE_TIME, FAILS if faults else HOLDS, text, figures, faults)
 
@@ -135,12 +141,25 @@ def _tube(network: Network, around: Neighbourhood, points: bool) -> Claim:
     return Claim(*NEIGHBOURHOOD, HOLDS, text, figures)
 
 
+def _nested(network: Network, settings: Settings) -> tuple[Claim, ...]:
+    """What ``morph`` promises of the plan; the anchors' ways were looked at when the scenario was resolved."""
+    if settings.motion != "morph":
+        return ()
+    speed = speed_of(network, settings.speed)
+    more = "" if np.asarray(settings.ideal).all() else " What vehicles miss of it is seen after the run."
+    return (
+        Claim(*NESTED, HOLDS, f"The plan is nested at every step and on the way: nobody meets.{more}"),
+        Claim(*SPEED, HOLDS, f"Nobody goes farther than {speed:.4g} m in a step of the plan.", {"speed": speed}),
+    )
+
+
 def _vehicle(mission: Mission, desired: Floats, settings: Settings) -> Claim:
     head = ("vehicle", "Vehicle lands", "r[t+1] ∈ P within one step (Assumption 1, Definition 1)")
     if np.asarray(settings.ideal).all():
         return Claim(*head, HOLDS, "It lands in its reach sets by definition.")
     if settings.motion != "walk":
-        return Claim(*head, NOT_APPLICABLE, "reach asks for a single point, where no real vehicle stops to the bit.")
+        why = f"{settings.motion} asks for a single point, where no real vehicle stops to the bit."
+        return Claim(*head, NOT_APPLICABLE, why)
     sizes = _reach_set_sizes(mission.epochs[-1].network, desired, settings)
     if sizes is None:
         return Claim(*head, NOT_APPLICABLE, "No follower has a triangle with area.")

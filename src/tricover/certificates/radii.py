@@ -98,7 +98,7 @@ def _landing(
 
 def _reach_sets(own: Floats, around: Floats, settings: Settings, exact: Flags) -> tuple[Floats, Floats, Floats]:
     """Weights of the corners of reach sets (K, 3, 3) and of their middles (K, 3), and the margin around them (K,)."""
-    if settings.motion == "reach":
+    if settings.motion != "walk":
         middle = barycentric(own, around)
         return np.repeat(middle[:, None], 3, axis=1), middle, np.zeros(len(own))
     grid = CellGrid(settings.resolution)

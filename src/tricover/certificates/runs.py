@@ -8,9 +8,11 @@ from numpy.typing import NDArray
 
 from tricover.certificates.log import Log, LoggedEpoch, Settings
 from tricover.errors import InputError, agents, listed
+from tricover.geometry import combine
 from tricover.network import Network, build_network
 from tricover.simulation import Mission, Run, Scenario
 from tricover.simulation.mission import paths_of, roster_of
+from tricover.simulation.morphing import AnchorWays
 from tricover.vehicles import lands
 
 __all__ = ["desired_of_run", "log_of_run", "settings_of", "with_scenario"]
@@ -23,8 +25,20 @@ def log_of_run(run: Run) -> Log:
     epochs = tuple(LoggedEpoch(epoch.start, epoch.network) for epoch in run.epochs)
     times = np.arange(run.steps + 1, dtype=np.float64) * run.scenario.vehicle.duration
     reader = partial(run.read, "positions")
-    log = Log(run.scenario.name, run.mission.agents, run.steps, reader, epochs, times=times)
+    misses = run.scenario.control.motion == "morph" and not run.mission.exact.all()
+    planned = partial(_planned, run) if misses else None
+    log = Log(run.scenario.name, run.mission.agents, run.steps, reader, epochs, times=times, planned=planned)
     return _with_mission(log, run.mission, [epoch.told.paths for epoch in run.epochs])
+
+
+def _planned(run: Run, step: int) -> Floats:
+    """Where everybody was to be at step + 1, (N, 2), in a run that morphs: from the anchors' ways and the weights."""
+    epoch, weights = run.epoch_at(step), run.read("weights", step, step + 1)[0]
+    network, places = epoch.network, np.array(run.read("positions", step + 1, step + 2)[0])
+    places[network.anchors] = epoch.told.places(step)
+    for followers in network.layers[1:]:
+        places[followers] = combine(weights[followers], places[network.in_neighbors[followers]])
+    return places
 
 
 def desired_of_run(run: Run, log: Log) -> Floats | None:
@@ -48,10 +62,19 @@ def with_scenario(log: Log, scenario: Scenario) -> Log:
     if log.agents not in {mission.agents, *(len(epoch.network) for epoch in mission.epochs)}:
         raise InputError(f"the scenario has {mission.agents} agents, the log {log.agents}")
     _check_networks(log, mission)
+    return _with_mission(log, mission, _paths(log, mission))
+
+
+def _paths(log: Log, mission: Mission) -> list[Floats]:
+    """Where the anchors of each of the log's networks are sent, (K, A, 2)."""
     # Given places belong to the anchors of the scenario's own first network, even if one of them was lost at once.
-    owners = (0, mission.epochs[0].network)
-    networks = [(epoch.start, epoch.network) for epoch in log.epochs]
-    return _with_mission(log, mission, paths_of(scenario, mission.targets, [owners, *networks])[1:])
+    scenario, first = mission.scenario, mission.epochs[0].network
+    if scenario.control.motion != "morph":
+        networks = [(epoch.start, epoch.network) for epoch in log.epochs]
+        return paths_of(scenario, mission.targets, [(0, first), *networks])[1:]
+    ways = AnchorWays(scenario, mission.targets, first)
+    stands = [log.read(epoch.start, epoch.start + 1)[0] for epoch in log.epochs]
+    return [ways.after(epoch.start, epoch.network, stand) for epoch, stand in zip(log.epochs, stands, strict=True)]
 
 
 def _check_networks(log: Log, mission: Mission) -> None:
@@ -66,7 +89,9 @@ def _check_networks(log: Log, mission: Mission) -> None:
         known = [one.network for one in mission.epochs if len(one.network) == len(network)]
         if any(not _differ(network, one).any() for one in known):
             continue
-        whole = build_network(roster[: len(network)], mentee=rules.mentee, core=rules.core)
+        # Those who morph build a network anew from where they stand, which is its reference.
+        anew = epoch.start > 0 and mission.scenario.control.motion == "morph"
+        whole = build_network(network.reference if anew else roster[: len(network)], rules.mentee, rules.core)
         expected = whole.without(network.lost)
         if _differ(network, expected).any():
             agent = int(np.flatnonzero(_differ(network, expected))[0])
@@ -120,6 +145,7 @@ def settings_of(mission: Mission) -> Settings:
         mission.scenario.vehicle.duration,
         mission.scenario.safety.separation,
         mission.epochs[-1].told.separation,
+        control.speed,
     )
 
 

@@ -9,6 +9,10 @@ There are three claims.
 - *Rows* of followers are stochastic: every follower lands in the triangle that its in-neighbours formed at t. A landing
   point is judged with the rounding of ``transition``.
 
+With the motion ``morph`` rows are about t+1 alone, see ``transition``: every follower lands in the triangle that its
+in-neighbours form at t+1. By substitution, layer by layer, it is a convex combination of the anchors of that time. It
+may leave the triangle, and the hull of the anchors, of the step before.
+
 Deviation: the paper's anchors stand at their desired positions from the start. Here they may have to go there first,
 and the claim begins when they should be there.
 """
@@ -27,6 +31,9 @@ Floats = NDArray[np.float64]
 
 _STRUCTURE = ("structure", "Γ lower triangular", "Γ_{l,h} = 0 unless h < l or l = h = 0 (38)")
 _STOCHASTIC = ("theorem1", "Theorem 1: stochastic", "y[t+1] = Γ[t] y[t], Γ[t] ≥ 0, Γ[t] 1 = 1 (23)")
+
+
+_MORPHING = ("theorem1", "Theorem 1: stochastic", "y[t+1] = Γ[t+1] y[t+1], Γ ≥ 0, Γ 1 = 1 (23, for morph)")
 
 
 class Structure:
@@ -150,6 +157,7 @@ class Stochastic:
 
     def __init__(self, log: Log) -> None:
         self.told, self.ideal = log.settings.motion is not None, log.ideal
+        self.head = _MORPHING if log.settings.motion == "morph" else _STOCHASTIC
         self.faults = Faults()
         self.rows, self.flat, self.smallest = 0, 0, 1.0
         self._before: NDArray[np.int32] | None = None
@@ -182,7 +190,7 @@ class Stochastic:
     def claims(self) -> list[Claim]:
         """The one verdict."""
         if not self.rows:
-            return [Claim(*_STOCHASTIC, NOT_APPLICABLE, NOTHING_SEEN)]
+            return [Claim(*self.head, NOT_APPLICABLE, NOTHING_SEEN)]
         good = not self.faults.count
         summary = (
             f"All {self.rows} rows are stochastic; smallest weight {self.smallest:.3g}."
@@ -192,7 +200,7 @@ class Stochastic:
         figures = {"rows": self.rows, "smallest_weight": self.smallest, "flat": self.flat, **self.faults.figures}
         return [
             Claim(
-                *_STOCHASTIC,
+                *self.head,
                 HOLDS if good else FAILS,
                 summary,
                 figures,

@@ -10,6 +10,9 @@ C2 holds with T = depth for every η < 1, and at most ``depth`` vectors are need
 
 A row with negative entries (where Theorem 1 fails) counts with their absolute values. This bounds the norm from above.
 Products do not reach over a repair: every epoch is looked at on its own.
+
+With the motion ``morph`` there are no such products: positions follow from the anchors' positions of the same time, and
+nothing of earlier ones is left after a single step. What holds of them is containment.
 """
 
 import numpy as np
@@ -44,6 +47,9 @@ FINITE_TIME = ("finite-time", "Finite time", "Φ(t,s) = 0 for t - s ≥ depth (A
 _HULL = ("containment", "Theorem 2: containment", "lim y_F is a convex combination of the anchors (Theorem 2)")
 
 
+_MORPHS = "Those who morph go by the anchors' positions of the same time: of earlier ones nothing is left."
+
+
 class Products:
     """‖Φ(s+k, s)‖∞ for all s and k, and the claims about it."""
 
@@ -59,12 +65,15 @@ class Products:
         self.largest_at: dict[int, tuple[int, int]] = {}  # lag to agent and s of the largest norm
         self._vectors: list[Floats] = []
         self._unchanged = 0
+        self.morphs = log.settings.motion == "morph"
 
     def see(self, step: Step) -> None:
         """One factor more, in the products of all lags.
 
         While nobody moves, a product of that many equal factors or fewer is what it was: it is not computed again.
         """
+        if self.morphs:
+            return
         if step.opens:
             self._open(step)
         self._unchanged = self._unchanged + 1 if step.same else 0
@@ -103,8 +112,12 @@ class Products:
         return int(fits[0]) + 1 if fits.size else None
 
     @property
-    def contraction(self) -> Contraction:
-        """Measured norms, beside the constants of C2."""
+    def contraction(self) -> Contraction | None:
+        """Measured norms, beside the constants of C2; None where there are no products."""
+        return None if self.morphs else self._contraction
+
+    @property
+    def _contraction(self) -> Contraction:
         eta = self.wanted or self.margin
         window = self.window or self._smallest_window(eta) or max(self.depth, 1)
         best = self._best_eta(window)
@@ -113,12 +126,14 @@ class Products:
 
     def claims(self) -> list[Claim]:
         """C2, the theorem's bound, and the finite-time fact."""
+        if self.morphs:
+            return [Claim(*head, NOT_APPLICABLE, _MORPHS) for head in (_C2, _BOUND, FINITE_TIME)]
         if not self.depth:
             return [Claim(*head, NOT_APPLICABLE, NOTHING_SEEN) for head in (_C2, _BOUND, FINITE_TIME)]
         return [self._condition(), self._bound(), self._finite_time()]
 
     def _condition(self) -> Claim:
-        found = self.contraction
+        found = self._contraction
         share, eta, window = self._best_eta(found.window), found.eta, found.window
         figures = {
             "eta": eta,
@@ -139,7 +154,7 @@ class Products:
         return Claim(*_C2, FAILS, f"T = {window} is too short for η = {eta:.3g}.", figures, (fault,))
 
     def _bound(self) -> Claim:
-        found = self.contraction
+        found = self._contraction
         slack = ROUNDING * np.arange(len(found.measured))
         above = np.flatnonzero(found.measured > found.bound + slack)
         seen = np.flatnonzero(~np.isnan(found.measured[1:]))

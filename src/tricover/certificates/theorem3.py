@@ -6,6 +6,7 @@ by step
 
     reach:  s + l                  one step after its in-neighbours
     walk:   s + l·(2M - 1)         one step to get inside the triangle, at most 2M - 2 moves through its M² cells
+    morph:  s + Σ_{k≤l} ⌈d_k/c_k⌉  d_k the longest side of layer k's triangles at rest, c_k its longest step
 
 if its agents land on the middle of their reach sets. Others come to a neighbourhood of known radius (see ``radii``) by
 the same steps, and stay there.
@@ -20,8 +21,9 @@ from tricover.certificates.faults import Faults
 from tricover.certificates.log import ROUNDING, Log, Settings
 from tricover.certificates.radii import neighbourhood
 from tricover.certificates.theorem1 import Anchors
+from tricover.control.speed import settling_steps
 from tricover.errors import InputError
-from tricover.goals import desired_configuration
+from tricover.goals import settled_configuration
 from tricover.network import Network
 from tricover.targets import Targets
 
@@ -31,7 +33,7 @@ __all__ = [
     "Convergence",
     "desired_positions",
     "lands_on_points",
-    "steps_per_layer",
+    "steps_by_layer",
 ]
 
 Floats = NDArray[np.float64]
@@ -50,6 +52,13 @@ def steps_per_layer(motion: str, resolution: int) -> int:
     return 1 if motion == "reach" else 2 * resolution - 1
 
 
+def steps_by_layer(network: Network, desired: Floats, settings: Settings) -> NDArray[np.int64]:
+    """How many steps after the anchors each layer is at rest at most, (depth + 1,); at desired positions (N, 2)."""
+    if settings.motion == "morph":
+        return settling_steps(network, desired, settings.speed)
+    return np.arange(network.depth + 1) * steps_per_layer(settings.motion or "reach", settings.resolution)
+
+
 class Convergence:
     """Distances to the desired configuration, in the last epoch.
 
@@ -64,6 +73,7 @@ class Convergence:
         if self.why_not is None:
             found = _desired(log) if desired is None else _living(log, desired)
             self.neighbourhood = neighbourhood(self.last.network, found, log.settings, log.exact, log.ideal)
+            self._steps = steps_by_layer(self.last.network, found, log.settings)
         layers = self.last.network.depth + 1
         self.settled = np.full(layers, self.last.start)  # the step after the last one at which a layer was off
         self.farthest_agent = np.full(layers, -1)  # at that last step
@@ -82,8 +92,8 @@ class Convergence:
         """The step by which each layer is to be at rest, (depth + 1,)."""
         if self.rest is None or self.log.settings.motion is None:
             return None
-        pace = steps_per_layer(self.log.settings.motion, self.log.settings.resolution)
-        return self.rest + pace * np.arange(self.last.network.depth + 1)
+        assert self.neighbourhood is not None
+        return self.rest + self._steps
 
     def see(self, step: Step) -> None:
         """Look at the positions at t+1, and at t in the first step of the last epoch."""
@@ -252,12 +262,12 @@ def _living(log: Log, desired: Floats) -> Floats:
 
 
 def desired_positions(network: Network, targets: Targets | None, places: Floats, settings: Settings) -> Floats:
-    """p_i (N, 2): goal points for the motion ``reach``, centres of goal cells for ``walk``."""
-    resolution = settings.resolution if settings.motion == "walk" else None
+    """p_i (N, 2) in the mode of the motion."""
     seen = targets or Targets([[0.0, 0.0]])  # the goal ``reference`` looks at none
-    return desired_configuration(network, seen, places, settings.goal or "centroid", resolution, settings.apart)
+    mode = settings.goal or "centroid", settings.motion, settings.resolution, settings.apart
+    return settled_configuration(network, seen, places, *mode)
 
 
 def lands_on_points(network: Network, settings: Settings, exact: Flags, ideal: Flags) -> bool:
     """Whether all followers land on the middle of their reach sets, or always in reach sets that are points."""
-    return bool((ideal if settings.motion == "reach" else exact)[network.followers].all())
+    return bool((exact if settings.motion == "walk" else ideal)[network.followers].all())

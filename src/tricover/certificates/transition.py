@@ -8,6 +8,9 @@ Rounding. A landing point counts as inside its triangle within 16 ε·c, where c
 is what the last bits of coordinates of that size can mean, and no more (4e-15 m at 1 m). Such a point has the row of
 the nearest point of the triangle. In a triangle without area one point has many rows. The mean of the corners then has
 a third each, any other point the row of the nearest point on an edge.
+
+With the motion ``morph`` an agent goes by the *next* positions of its in-neighbours: r_i[t+1] = Σ_j w_ij[t+1] r_j[t+1].
+Its row then holds the barycentric coordinates in the triangle at t+1, and is to be read with y[t+1] on the right.
 """
 
 from collections.abc import Iterator
@@ -124,9 +127,9 @@ def transition_matrix(network: Network, before: Floats, after: Floats) -> "csr_a
 
 
 def transition_matrices(log: Log) -> "Iterator[csr_array]":
-    """Γ[0], Γ[1], … of a log, one at a time."""
+    """Γ[0], Γ[1], … of a log, one at a time; of one that morphs, with y[t+1] on the right."""
     for _, frame, before, after in framed(log):
-        yield _matrix(frame, log.agents, before, after)
+        yield _matrix(frame, log.agents, after if log.settings.motion == "morph" else before, after)
 
 
 def _matrix(frame: Frame, agents: int, before: Floats, after: Floats) -> "csr_array":

@@ -9,6 +9,7 @@ cell g_i that holds it, the next cell π_i*(s_i), and the setpoint c_i, the midd
     walk     inside its triangle     by the optimal policy   within the next cell, with margin η
     walk     outside                 none (resolution 1)     within the triangle, around its centroid, with margin η
     both     triangle without area   none                    the mean of the in-neighbours
+    morph    anywhere                none                    a point of its own, nested at every step: see ``morph``
 
 An *anchor* goes where it was told to go. It has no cells.
 
@@ -16,13 +17,13 @@ An *anchor* goes where it was told to go. It has no cells.
 simulator with all. A goal point on a cell's edge belongs to one cell, by the rule of ``CellGrid.locate``.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.control.memory import Memory, rows_of
+from tricover.control.memory import Memory, nothing_planned, rows_of
 from tricover.control.told import Told
 from tricover.control.view import View
 from tricover.geometry import OUTSIDE
@@ -58,24 +59,26 @@ class Decision:
     Attributes:
         goal_points: h_i, (A, 2), in metres; an anchor's place.
         setpoints: c_i, (A, 2), the middle of the reach set.
-        cells: None for the motion ``reach``, which asks for no cell; ``cells_of`` works them out.
+        cells: None for the motions ``reach`` and ``morph``, which ask for no cell; ``cells_of`` works them out.
+        remembered: what agents keep of it, arrays (A, …) by name.
     """
 
     goal_points: Floats
     setpoints: Floats
     cells: Cells | None
+    remembered: Memory = field(default_factory=dict)
 
     def rows(self, rows: Ints) -> "Decision":
         """What some of the agents do."""
         cells = None if self.cells is None else Cells(*(part[rows] for part in self.cells))
-        return Decision(self.goal_points[rows], self.setpoints[rows], cells)
+        return Decision(self.goal_points[rows], self.setpoints[rows], cells, rows_of(self.remembered, rows))
 
 
 def decide(view: View, told: Told, memory: Memory) -> Decision:
     """What each agent does next: a function of what it knows, was told and remembers."""
     anchors = told.network.layer[view.agents] == 0
     if not anchors.any():
-        return _follow(view, told)
+        return _morph(view, told, memory) if told.motion == "morph" else _follow(view, told)
     if anchors.all():
         return _go_to_place(view, told, memory)
     return _together(view, told, memory, anchors)
@@ -91,6 +94,13 @@ def _follow(view: View, told: Told) -> Decision:
     without_area = cells.goal == OUTSIDE
     setpoints[without_area] = goals[without_area]
     return Decision(goals, setpoints, cells)
+
+
+def _morph(view: View, told: Told, memory: Memory) -> Decision:
+    from tricover.control.morph import morph  # here, as others need not load it
+
+    goals, setpoints, remembered = morph(view, told, memory)
+    return Decision(goals, setpoints, None, remembered)
 
 
 def _walk(view: View, told: Told, goals: Floats) -> Cells:
@@ -113,7 +123,8 @@ def _go_to_place(view: View, told: Told, memory: Memory) -> Decision:
     setpoints = places[view.agents]
     if told.some_stay:
         setpoints = np.where(np.isnan(setpoints), memory["place"], setpoints)
-    return Decision(setpoints, setpoints, None if told.motion == "reach" else _no_cells(len(setpoints)))
+    cells = _no_cells(len(setpoints)) if told.motion == "walk" else None
+    return Decision(setpoints, setpoints, cells, nothing_planned(len(setpoints)) if told.motion == "morph" else {})
 
 
 def _no_cells(count: int) -> Cells:
@@ -123,14 +134,17 @@ def _no_cells(count: int) -> Cells:
 def _together(view: View, told: Told, memory: Memory, anchors: NDArray[np.bool_]) -> Decision:
     """Anchors and followers in one batch: each kind decides its own rows."""
     goals, setpoints = np.empty((2, len(anchors), 2))
-    cells = None if told.motion == "reach" else _no_cells(len(anchors))
+    cells = _no_cells(len(anchors)) if told.motion == "walk" else None
+    remembered = nothing_planned(len(anchors)) if told.motion == "morph" else {}
     for rows in (np.flatnonzero(anchors), np.flatnonzero(~anchors)):
         part = decide(view.rows(rows), told, rows_of(memory, rows))
         goals[rows], setpoints[rows] = part.goal_points, part.setpoints
         if cells is not None and part.cells is not None:
             for whole, some in zip(cells, part.cells, strict=True):
                 whole[rows] = some
-    return Decision(goals, setpoints, cells)
+        for name, values in part.remembered.items():
+            remembered[name][rows] = values
+    return Decision(goals, setpoints, cells, remembered)
 
 
 def cells_of(view: View, told: Told, decision: Decision) -> Cells:
@@ -140,6 +154,9 @@ def cells_of(view: View, told: Told, decision: Decision) -> Cells:
     cells = _no_cells(len(view.agents))
     rows = np.flatnonzero(told.network.layer[view.agents] > 0)
     cells.state[rows] = told.grid.holding(view.positions[rows], view.heard[rows])
-    cells.goal[rows] = goal_cells(decision.goal_points[rows], view.heard[rows], told.grid)
+    ahead = view.heard if view.announced is None else view.announced  # the triangle in which it decided
+    cells.goal[rows] = goal_cells(decision.goal_points[rows], ahead[rows], told.grid)
     cells.next[rows] = cells.goal[rows]
+    if told.motion == "morph":
+        cells.next[rows] = goal_cells(decision.setpoints[rows], ahead[rows], told.grid)
     return cells

@@ -1,6 +1,8 @@
 """What agents carry from step to step: arrays by name, one row per agent. Most agents need none.
 
-    place  (A, 2)  where the agent stood when the epoch began; kept where an anchor is told to stay there
+    place    (A, 2)     where the agent stood when the epoch began; kept where an anchor is told to stay there
+    weights  (A, 3)     w_ij of a follower that morphs, see ``morph``; NaN: it has none yet, or is an anchor
+    corners  (A, 3, 2)  where its in-neighbours are, as they announced it in the step before
 
 A new epoch begins with a new memory (``memory_of``). What is stored and resumed is the whole of it, by name.
 """
@@ -16,14 +18,22 @@ from tricover.control.told import Told
 if TYPE_CHECKING:
     from tricover.control.decision import Decision
 
-__all__ = ["Memory", "learn", "memory_of", "rows_of"]
+__all__ = ["Memory", "learn", "memory_of", "nothing_planned", "rows_of"]
 
 Memory: TypeAlias = Mapping[str, NDArray[Any]]
 
 
 def memory_of(told: Told, positions: NDArray[np.float64]) -> Memory:
     """What agents at positions (A, 2) remember when an epoch begins."""
-    return {"place": positions.copy()} if told.some_stay else {}
+    memory = {"place": positions.copy()} if told.some_stay else {}
+    if told.motion == "morph":
+        memory |= nothing_planned(len(positions))
+    return memory
+
+
+def nothing_planned(agents: int) -> dict[str, NDArray[np.float64]]:
+    """What so many agents that morph remember before their first step, and anchors always."""
+    return {"weights": np.full((agents, 3), np.nan), "corners": np.full((agents, 3, 2), np.nan)}
 
 
 def rows_of(memory: Memory, rows: NDArray[np.int64]) -> Memory:
@@ -34,6 +44,6 @@ def rows_of(memory: Memory, rows: NDArray[np.int64]) -> Memory:
 def learn(memory: Memory, decision: "Decision", landed: NDArray[np.float64]) -> Memory:
     """What agents remember after a step in which they decided this and landed there, (A, 2).
 
-    Today's agents learn nothing from a step: they keep what they had.
+    They keep what they had, but for what the decision itself brought along.
     """
-    return memory
+    return {**memory, **decision.remembered} if decision.remembered else memory

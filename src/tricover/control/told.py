@@ -12,11 +12,13 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from tricover.control.speed import limits_of
 from tricover.errors import FileFormatError, InputError, shown
 from tricover.formats.plain_json import parsed
 from tricover.formats.points import LARGEST
 from tricover.geometry import CellGrid
 from tricover.goals import GoalRule, LocalGoal, prepare
+from tricover.goals.nested import floor_of
 from tricover.goals.room import with_room
 from tricover.limits import check_room
 from tricover.network import Network
@@ -46,7 +48,7 @@ class Told:
         beta: reward at the goal; None: scaled to the triangle.
         gamma: discount factor.
         margin: η of the reach sets.
-        speed: metres per step that nobody exceeds, for ``morph``; None: no limit.
+        speed: metres per step that nobody exceeds, for ``morph``; None: a tenth of the team's extent.
         separation: metres that agents are to keep from each other; None: nothing is asked for.
     """
 
@@ -84,7 +86,7 @@ class Told:
     def local_goal(self) -> LocalGoal:
         """The goal rule made ready for the network."""
         local_goal = prepare(self.goal, self.network)
-        if self.separation is None:
+        if self.separation is None or self.motion == "morph":  # who morphs is told by its weights
             return local_goal
         resolution = self.resolution if self.motion == "walk" else None
         return with_room(local_goal, self.network, self.separation, resolution)
@@ -98,6 +100,16 @@ class Told:
     def some_stay(self) -> bool:
         """Whether an anchor is told to stay where it stood when the epoch began."""
         return bool(np.isnan(self.paths).any())
+
+    @cached_property
+    def floor(self) -> float:
+        """Metres that those who morph keep from the edges of their triangles, whatever is asked for."""
+        return floor_of(self.network)
+
+    @cached_property
+    def limits(self) -> Floats:
+        """c_l (depth + 1,): metres that those who morph go in a step at most, layer by layer."""
+        return limits_of(self.network, self.speed)
 
     def places(self, step: int) -> Floats:
         """Where the anchors are sent at a step: (A, 2); NaN: where they stood when the epoch began."""

@@ -45,6 +45,8 @@ class View:
         seen: the targets that they see. A row reads only the targets inside its own triangle. So an agent on its own
             passes these, and a simulator passes all.
         ages: how many steps ago each heard position was sent, (A, 3); None: all of them in this step.
+        announced: where their in-neighbours will be at t+1, as these have just announced, (A, 3, 2); NaN for anchors.
+            None where nobody announces anything: only ``morph`` asks for it.
         near: where the agents are that stand near each of these; None where nobody looks for them.
     """
 
@@ -55,9 +57,12 @@ class View:
     seen: Targets
     ages: Ints | None = None
     near: Near | None = None
+    announced: Floats | None = None
 
     def rows(self, rows: Ints) -> "View":
         """What some of the agents know."""
         ages = None if self.ages is None else self.ages[rows]
         near = None if self.near is None else self.near.rows(rows)
-        return View(self.step, self.agents[rows], self.positions[rows], self.heard[rows], self.seen, ages, near)
+        announced = None if self.announced is None else self.announced[rows]
+        known = self.agents[rows], self.positions[rows], self.heard[rows]
+        return View(self.step, *known, self.seen, ages, near, announced)

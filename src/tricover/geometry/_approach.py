@@ -1,4 +1,4 @@
-"""Compiled kernels of separation: a tree of ways, and the search for pairs that come close. See ``ways``."""
+"""Compiled kernels of separation: a tree of ways, and the search for pairs that come close. See ``way_tree``."""
 
 import math
 from typing import NamedTuple

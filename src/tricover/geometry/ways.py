@@ -1,112 +1,112 @@
-"""The ways of one step in a tree, and the two that come closest.
+"""Ways: is a point inside a triangle all the way, while both go straight from one step to the next?
 
-All ways are halved along the widest of x and y before and x and y after, and so on, down to leaves of a few ways. The
-ways of a node have centres c before and c' after, and radii r and r' around them. At the share s of the step all its
-agents are within (1-s)·r + s·r' of (1-s)·c + s·c'. So agents of two nodes stay farther apart than b if the difference
-of the centres is longer than b and both radii together, at all s. Squared, that is a quadratic in s, whose least value
-is known.
+Let the point p and the corners u, v of an edge go from their places at s = 0 to those at s = 1, straight and evenly.
+Twice the area of p, u, v is then a quadratic in s, as each coordinate is linear in s. The point is inside a
+counter-clockwise triangle as long as all three of these are positive. The distance from an edge is that area over the
+edge's length, which is a convex function of s and so never longer than at one of both ends.
 
-Neighbours that fly together, or spread out together, are told apart as well as those that stand; one that flies far
-makes nobody else look far; and the tree is as fine as the team is dense, wherever that is.
+Signs are exact: where rounding could hide one, the quadratic is worked out in fractions.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.geometry import _approach
-from tricover.geometry._approach import Closest, Tree
+from tricover.geometry import _ways
+from tricover.geometry.simplices import volumes
 from tricover.threads import in_ranges
 
-__all__ = ["Asked", "closest_ways", "nobody"]
+__all__ = ["areas_on_way", "inside_all_the_way", "left_all_the_way", "sides", "way_margins"]
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
-
-_LEAF = 8  # ways: of 4 to 16 the quickest for a million agents whose moves are as long as their spacing
-_AT_ONCE = 512  # leaves that are worth a thread
-_ROOM = 64  # pairs below the limit for which there is room at once; for more a search is repeated
-_ROUNDING = 16 * float(np.finfo(np.float64).eps)  # of the largest coordinate: what centres and radii may be off by
 
 
-class Asked(NamedTuple):
-    """What is looked for."""
+def sides(points: Floats, triangles: Floats) -> NDArray[np.int8]:
+    """1 for points (A, 2) inside their counter-clockwise triangles (A, 3, 2), 0 on an edge, -1 outside, exactly.
 
-    bound: float = np.inf
-    """Metres: approaches from it on are not of interest."""
-    limit: float = 0.0
-    """Metres: pairs below it are listed, whatever the bound."""
-    rounding: float = 0.0
-    """Of the largest coordinate: distances that are less than that below the limit count as the limit."""
-    most: int = 0
-    """Pairs that are listed: more are counted only."""
-
-
-def nobody(distance: float, room: int = 0) -> Closest:
-    """What a search begins with: a distance to fall below, and room for so many pairs below the limit."""
-    who, none = np.full(2, -1, np.int64), np.zeros(1, np.int64)
-    return Closest(np.array([distance, 0.0]), who, none, np.empty((room, 2), np.int64), np.empty((room, 2)))
-
-
-def closest_ways(before: Floats, after: Floats, agents: Ints, moves: Flags, asked: Asked) -> Closest:
-    """The two of some agents (K,) that come closest in a step, and pairs below the limit.
-
-    Pairs of which nobody ``moves`` (K,) are left out. Positions are those of all agents, (N, 2).
+    >>> triangle = np.array([[[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]]])
+    >>> [int(sides(np.array([point]), triangle)[0]) for point in ([1.0, 1.0], [2.0, 2.0], [3.0, 3.0])]
+    [1, 0, -1]
     """
-    if len(agents) < 2 or not moves.any():
-        return nobody(asked.bound)
-    tree, levels = _tree(before, after, agents, moves)
-    largest = max(float(tree.ways.max()), -float(tree.ways.min()))
-    limit, slack = max(asked.limit - asked.rounding * largest, 0.0), _ROUNDING * largest
-    start, most = nobody(asked.bound), asked.most
-    # Ways of one leaf are close to each other: the closest two of them are a good bound for the rest.
-    inside = _searched(lambda *part: _approach.within(tree, levels, limit, *part), levels, start, most)
-    nearest = _nearest(inside)
-    between = _searched(lambda *part: _approach.across(tree, levels, limit, slack, *part), levels, nearest, most)
-    parts, best = [*inside, *between], _nearest(between)
-    close = np.sum([one.close for one in parts], axis=0)
-    listed = [one.close[0] if close[0] <= most else 0 for one in parts]
-    pairs = np.concatenate([one.pairs[:count] for one, count in zip(parts, listed, strict=True)])
-    details = np.concatenate([one.details[:count] for one, count in zip(parts, listed, strict=True)])
-    return Closest(best.figures, best.agents, close, pairs, details)
-
-
-def _tree(before: Floats, after: Floats, agents: Ints, moves: Flags) -> tuple[Tree, int]:
-    """The ways of a step in a tree, and how often it halves them."""
-    count = len(agents)
-    levels = ((count - 1) // _LEAF).bit_length()
-    nodes = (2 << levels) - 1
-    ways = np.concatenate([before[agents], after[agents]], axis=1)
-    boxes = (np.empty((nodes, 4)), np.empty((nodes, 2)), np.empty(nodes, np.int64), np.empty(nodes, np.bool_))
-    tree = Tree(ways, agents.copy(), moves.copy(), *boxes)
-    for level in range(levels + 1):
-        worth = max(1, (_LEAF * _AT_ONCE << level) // count)  # nodes for a thread
-        in_ranges(lambda *part, level=level: _approach.enclose(tree, levels, level, *part), 1 << level, worth)
-    return tree, levels
-
-
-def _searched(search: Callable[[int, int, Closest], None], levels: int, start: Closest, most: int) -> list[Closest]:
-    """What a search finds in each range of leaves; more pairs than ``most`` are counted only."""
-    found: list[Closest] = []
-
-    def part(first: int, last: int) -> None:
-        room = min(_ROOM, most)
-        while True:
-            one = nobody(start.figures[0], room)
-            one.figures[:], one.agents[:] = start.figures, start.agents
-            search(first, last, one)
-            if not room < one.close[0] <= most:
-                break
-            room = int(one.close[0])
-        found.append(one)
-
-    in_ranges(part, 1 << levels, _AT_ONCE)
+    found = np.empty(len(points), np.int8)
+    in_ranges(lambda first, last: _ways.sides_of(points, triangles, first, last, found), len(points))
     return found
 
 
-def _nearest(found: list[Closest]) -> Closest:
-    """The closest approach of all; of equal ones that of the lowest numbers."""
-    return min(found, key=lambda one: (one.figures[0], *one.agents.tolist()))
+def way_margins(before: Floats, after: Floats, old: Floats, new: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """Least distances (A,) from the edges of their own triangles, in metres, and who is strictly inside (A,).
+
+    Points go from ``before`` to ``after`` (A, 2), triangles from ``old`` to ``new`` (A, 3, 2). Distances are those
+    along the whole way at least; negative: outside. A point that sets out from an edge counts as inside if it leaves
+    it.
+    """
+    found = np.empty((len(before), 2))
+    in_ranges(lambda first, last: _ways.margins(before, after, old, new, first, last, found), len(found))
+    inside = found[:, 0] > found[:, 1]
+    for row in np.flatnonzero(~inside & (found[:, 0] >= -found[:, 1])).tolist():
+        inside[row] = inside_all_the_way(before[row], after[row], old[row], new[row])
+    return found[:, 0], inside
+
+
+def inside_all_the_way(before: Floats, after: Floats, old: Floats, new: Floats) -> bool:
+    """Whether one point (2,) is inside its triangle (3, 2) all the way, but for the very start, in exact fractions."""
+    point, corners = _straight(before, after), [_straight(*ends) for ends in zip(old, new, strict=True)]
+    return all(_positive(*_turn(point, corners[k], corners[(k + 1) % 3])) for k in range(3))
+
+
+_Line = tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]
+
+
+def _straight(start: Floats, end: Floats) -> _Line:
+    """Each coordinate as its value at 0, and what it gains until 1."""
+    (x0, y0), (x1, y1) = ([Fraction(value) for value in place.tolist()] for place in (start, end))
+    return (x0, x1 - x0), (y0, y1 - y0)
+
+
+def _turn(p: _Line, u: _Line, v: _Line) -> tuple[Fraction, Fraction, Fraction]:
+    (ax, dax), (ay, day) = [(b[0] - a[0], b[1] - a[1]) for a, b in zip(p, u, strict=True)]
+    (bx, dbx), (by, dby) = [(b[0] - a[0], b[1] - a[1]) for a, b in zip(p, v, strict=True)]
+    return ax * by - ay * bx, ax * dby - ay * dbx + dax * by - day * bx, dax * dby - day * dbx
+
+
+def _positive(c0: Fraction, c1: Fraction, c2: Fraction) -> bool:
+    """Whether c0 + c1·s + c2·s² is positive for all s from 0 to 1; at 0 it may be nothing."""
+    if c0 < 0 or c0 + c1 + c2 <= 0:
+        return False
+    if c0 == 0:  # s·(c1 + c2·s)
+        return c1 > 0 or (c1 == 0 and c2 > 0)
+    turning = c2 > 0 and 0 < -c1 < 2 * c2
+    return not turning or 4 * c0 * c2 > c1 * c1
+
+
+def left_all_the_way(before: Floats, after: Floats) -> NDArray[np.bool_]:
+    """Which triples of points (A, 3, 2) turn left on their whole way, but for the very start: exactly, (A,).
+
+    >>> triangle = np.array([[[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]]])
+    >>> left_all_the_way(triangle, triangle + 1).tolist(), left_all_the_way(triangle, -triangle).tolist()
+    ([True], [False])
+    """
+    a0, a1 = (np.moveaxis(ends[:, 1:] - ends[:, :1], 0, -1) for ends in (before, after))
+    (ax, ay), (bx, by) = a0
+    (dax, day), (dbx, dby) = a1 - a0
+    c0, c1, c2 = ax * by - ay * bx, ax * dby - ay * dbx + dax * by - day * bx, dax * dby - day * dbx
+    with np.errstate(divide="ignore", invalid="ignore"):
+        turning = np.where((c2 > 0) & (-c1 > 0) & (-c1 < 2 * c2), c0 - c1 * c1 / (4 * c2), np.inf)
+    lowest = np.minimum(np.minimum(c0, c0 + c1 + c2), turning)
+    hidden = _ways.NOISE * np.maximum((a0**2).sum(axis=1).max(axis=0), (a1**2).sum(axis=1).max(axis=0))
+    left = lowest > hidden
+    for row in np.flatnonzero(~left & (lowest >= -hidden)).tolist():
+        lines = [_straight(*ends) for ends in zip(before[row], after[row], strict=True)]
+        left[row] = _positive(*_turn(*lines))
+    return np.asarray(left)
+
+
+def areas_on_way(before: Floats, after: Floats, shares: Floats) -> Floats:
+    """Twice the areas (K, A) of triangles that go from (A, 3, 2) to (A, 3, 2), at shares (K,) of their way.
+
+    >>> triangle = np.array([[[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]]])
+    >>> areas_on_way(triangle, -triangle, np.array([0.0, 0.5, 1.0])).ravel().tolist()
+    [16.0, 0.0, 16.0]
+    """
+    return volumes(before + shares[:, None, None, None] * (after - before))

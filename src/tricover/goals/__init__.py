@@ -8,7 +8,7 @@
 """
 
 from tricover.goals.anchors import anchor_positions
-from tricover.goals.desired import desired_configuration
+from tricover.goals.desired import desired_configuration, settled_configuration
 from tricover.goals.points import goal_points
 from tricover.goals.rules import RULES, GoalRule, LocalGoal, cell_points, goal_cells, prepare
 
@@ -22,4 +22,5 @@ __all__ = [
     "goal_cells",
     "goal_points",
     "prepare",
+    "settled_configuration",
 ]

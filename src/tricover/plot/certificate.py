@@ -35,7 +35,9 @@ def plot_contraction(certificate: "Certificate", ax: "Axes | None" = None) -> "A
     """‖Φ(s+k, s)‖∞ over the lag k: the largest measured, the theorem's bound, and the lag from which on it is zero."""
     found = certificate.contraction
     if found is None or not found.depth:
-        raise InputError("this certificate has no contraction: it is of a scenario, or of a team without followers")
+        raise InputError(
+            "this certificate has no contraction: it is of a scenario, or of a team that morphs or has no followers"
+        )
     lags = np.arange(len(found.measured) + max(2, found.depth // 4))
     bound = (1 - found.eta) ** (lags // found.window)
     measured = np.append(found.measured, np.zeros(len(lags) - len(found.measured)))

@@ -10,7 +10,11 @@ from tricover.units import length
 
 __all__ = ["lead_of", "summary_section", "verdicts_of"]
 
-_MOTIONS = {"reach": "reach: to the goal point in one step", "walk": "walk: cell by cell"}
+_MOTIONS = {
+    "reach": "reach: to the goal point in one step",
+    "walk": "walk: cell by cell",
+    "morph": "morph: nested at every step",
+}
 
 
 def lead_of(run: Run) -> str:

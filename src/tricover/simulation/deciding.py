@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.control import NO_CELL, Cells, Decision, View, cells_of, decide, distances, points_as_sets, reach_sets_of
-from tricover.control.memory import rows_of
+from tricover.control.memory import nothing_planned, rows_of
 from tricover.control.options import Limits, options_of
 from tricover.control.told import Told
 from tricover.draws import ASIDE, uniforms
@@ -46,13 +46,14 @@ class Decisions:
         world, agents = mission.world, mission.agents
         # Who is always where it is told to be need not be driven there.
         driven = not (isinstance(mission.vehicle, Exact) and not world.clearance.apart)
-        walking = mission.scenario.control.motion == "walk"
+        motion = mission.scenario.control.motion
         setpoints = state.positions.copy()
-        goals = setpoints.copy() if walking else setpoints  # who reaches is asked for its goal point
-        told_by_positions = not (driven or walking or world.channel.history)
+        goals = setpoints if motion == "reach" else setpoints.copy()  # who reaches is asked for its goal point
+        told_by_positions = not (driven or motion != "reach" or world.channel.history)
         cells = None if told_by_positions else Cells(*np.full((3, agents), NO_CELL, np.int32))
         sets = points_as_sets(state.positions) if driven else None
-        return cls(Decision(goals, setpoints, cells), np.zeros(agents), sets)
+        remembered = nothing_planned(agents) if motion == "morph" else {}
+        return cls(Decision(goals, setpoints, cells, remembered), np.zeros(agents), sets)
 
     def copy(self) -> "Decisions":
         """Decisions that can be changed."""
@@ -69,8 +70,10 @@ class Decisions:
         agents, all_of = view.agents, self.decision
         away = distances(view, told, decision)
         _kernels.put(agents, decision.setpoints, away, all_of.setpoints, self.distances)
-        if told.motion == "walk":
+        if told.motion != "reach":
             all_of.goal_points[agents] = decision.goal_points
+        for name, values in decision.remembered.items():
+            all_of.remembered[name][agents] = values
         if all_of.cells is not None:
             for everybody, some in zip(all_of.cells, cells_of(view, told, decision), strict=True):
                 everybody[agents] = some
@@ -82,17 +85,25 @@ class Decisions:
             self.reach_sets[agents] = sets
 
 
-def view_of(mission: Mission, state: State, agents: Ints) -> View:
-    """What agents (A,) know at a step, by what the world lets them hear and see."""
+def view_of(mission: Mission, state: State, agents: Ints, following: Floats | None = None) -> View:
+    """What agents (A,) know at a step, by what the world lets them hear and see.
+
+    ``following`` (N, 2) is where everybody above them has announced to be at the next step, for ``morph``.
+    """
     world, network = mission.world, mission.epoch_at(state.step).network
     heard, ages = world.channel.hear(state.step, state.messages, network.in_neighbors[agents])
     seen = world.sensor.see(mission.targets_at(state.step), agents, state.positions)
-    return View(state.step, agents, state.positions[agents], heard, seen, ages)
+    announced = None if following is None else following[network.in_neighbors[agents]]
+    if announced is not None:
+        announced[network.layer[agents] == 0] = np.nan  # anchors hear nobody
+    return View(state.step, agents, state.positions[agents], heard, seen, ages, announced=announced)
 
 
 def decide_all(mission: Mission, state: State) -> Decisions:
     """Everybody who takes part decides anew."""
     told = mission.epoch_at(state.step).told
+    if told.motion == "morph":
+        return _down_the_layers(mission, state, told)
     agents = np.flatnonzero(told.network.layer >= 0)
     view = view_of(mission, state, agents)
     decisions = Decisions.none_yet(mission, state)
@@ -136,3 +147,12 @@ def _radii(mission: Mission, sets: Floats) -> Floats:
     """How far from the middles of their reach sets (N, 3, 2) agents may land, (N,): those who do not aim at them."""
     farthest = np.linalg.norm(sets - sets.mean(axis=1, keepdims=True), axis=2).max(axis=1)
     return np.where(lands(mission.vehicle, mission.agents, "inside"), farthest, 0.0)
+
+
+def _down_the_layers(mission: Mission, state: State, told: Told) -> Decisions:
+    """One layer after the other decides, and announces where it will be to those below."""
+    decisions = Decisions.none_yet(mission, state)
+    for agents in told.network.layers:
+        view = view_of(mission, state, agents, decisions.decision.setpoints)
+        decisions.put(mission, view, told, decide(view, told, rows_of(state.memory, agents)))
+    return decisions

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.geometry.approach import Separation, separation
-from tricover.goals import desired_configuration
+from tricover.goals import settled_configuration
 from tricover.simulation.mission import Mission
 from tricover.units import length
 
@@ -51,9 +51,9 @@ def _places(mission: Mission) -> Floats | None:
     last, control = mission.epochs[-1], mission.scenario.control
     if last.told.some_stay:
         return None
-    resolution = control.resolution if control.motion == "walk" else None
     targets, anchors = mission.targets_at(mission.scenario.steps), last.told.paths[-1]
-    return desired_configuration(last.network, targets, anchors, control.goal, resolution, last.told.separation)
+    mode = control.goal, control.motion, control.resolution, last.told.separation
+    return settled_configuration(last.network, targets, anchors, *mode)
 
 
 def _named(found: Separation, who: NDArray[np.integer], what: str, asked: float) -> Iterator[str]:

@@ -7,6 +7,8 @@ do not take part stand, in the arrays, where they were last seen or where they w
 
 Anchors after a repair: one that has a given place keeps it. An agent that becomes an anchor and has none stays where
 it stands at that moment (with no places given at all, or fitted ones, everybody's place is defined anyway).
+
+With the motion ``morph`` networks after an event are built from where the living stand, see ``morphing``.
 """
 
 import json
@@ -96,6 +98,10 @@ class Mission:
                 f"simulate and steps take a Scenario, not {type(scenario).__name__}: Scenario.load reads a file"
             )
         ground = ground_of(scenario)
+        if scenario.control.motion == "morph":
+            from tricover.simulation.morphing import morph_epochs  # here, as it takes steps
+
+            return cls.with_epochs(scenario, morph_epochs(scenario, ground), ground)
         networks = _networks(scenario, ground)
         paths = paths_of(scenario, ground.targets, networks)
         parts = zip(networks, paths, strict=True)
@@ -202,7 +208,7 @@ class Mission:
             raise FileFormatError(f"this is not the text of a mission ({type(error).__name__}: {error})") from None
         mission = cls.with_epochs(scenario, epochs)
         roster = roster_of(scenario, mission.ground.reference)
-        for epoch in epochs:
+        for epoch in epochs if scenario.control.motion != "morph" else epochs[:1]:
             if not np.array_equal(epoch.network.reference, roster[: len(epoch.network)]):
                 raise FileFormatError(f"the network from step {epoch.start} on is not that of the scenario's team")
         return mission

@@ -9,7 +9,8 @@ Arrays have an entry for each step t; N is the final roster, and T the number of
     next_cell  (T, N)       cell that it decided to go to at t; -1 where there is no policy to ask, -2 for all others
     weights    (T, N, 3)    α_{i,j}[t] with r_i[t+1] = Σ_j α_{i,j}[t] r_j[t], in the order of ``in_neighbors``: the
                             followers' rows of Γ[t]; a third each in a triangle without area. 0 for all others (an
-                            anchor's row is that of the identity)
+                            anchor's row is that of the identity). With the motion ``morph``: w_ij[t+1] of the plan,
+                            with r_i[t+1] = Σ_j w_ij[t+1] r_j[t+1]
     miss       (T, N)       how far from its reach set an agent landed at t+1, metres; 0: it did land in it
     settled    (T,)         whether at t every follower was at its goal and every anchor at its place
 """

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tricover.errors import InputError, UnknownNameError
 from tricover.geometry.approach import Approaches, Separation, approaches_of, separation_of
-from tricover.goals import desired_configuration
+from tricover.goals import settled_configuration
 from tricover.network import Network
 from tricover.notebook import facts_as_html
 from tricover.own import label_of
@@ -244,18 +244,16 @@ class Run:
     def desired(self) -> Floats:
         """p_i (N, 2): where the team should settle, in the run's own mode; agents that were lost where they last were.
 
-        Goal points for the motion ``reach``, centres of goal cells for ``walk`` (Algorithm 2, for the last network,
-        anchors' places and targets). The store of a finished run keeps them.
+        Goal points for the motion ``reach``, centres of goal cells for ``walk``, goal points strictly inside their
+        triangles for ``morph`` (Algorithm 2, for the last network, anchors' places and targets). The store of a
+        finished run keeps them.
         """
         kept = self.record.desired
         if kept is not None:
             return kept
         control = self.scenario.control
-        resolution = control.resolution if control.motion == "walk" else None
-        told = self.epochs[-1].told
-        found = desired_configuration(
-            self.network, self.targets, self.anchors, control.goal, resolution, told.separation
-        )
+        mode = control.goal, control.motion, control.resolution, self.epochs[-1].told.separation
+        found = settled_configuration(self.network, self.targets, self.anchors, *mode)
         desired = np.array(self.read("positions", self.steps, self.steps + 1)[0])
         living = np.flatnonzero(self.network.layer >= 0)
         desired[living] = found[living]

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.control import NO_CELL, Cells, learn
+from tricover.control import NO_CELL, Cells, Memory, learn
 from tricover.draws import VEHICLES, uniforms
 from tricover.errors import LostControlError
 from tricover.geometry import weights_in
@@ -38,6 +38,7 @@ class Transition:
         cells: (N,) each; None where positions tell them, as every follower is at its goal point at t+1.
         misses: how far from their reach sets agents landed, (N,), in metres; None where nobody can miss.
         settled: whether at t everybody was at its goal.
+        weights: w_ij[t+1] of those who morph, (N, 3); None where positions tell the weights.
     """
 
     epoch: Epoch
@@ -47,6 +48,7 @@ class Transition:
     cells: Cells | None
     misses: Floats | None
     settled: bool
+    weights: Floats | None = None
 
     def __repr__(self) -> str:
         return f"<Transition of {len(self.before)} agents, {'settled' if self.settled else 'on their way'}>"
@@ -68,7 +70,8 @@ class Transition:
         found: dict[str, NDArray[Any]] = {}
         if "weights" in wanted:
             found["weights"] = np.zeros((len(self.before), 3))
-            found["weights"][followers] = weights_in(landed, heard)
+            planned = self.weights
+            found["weights"][followers] = weights_in(landed, heard) if planned is None else planned[followers]
         if self.cells is not None:
             return found | {"state": self.cells.state, "goal_cell": self.cells.goal, "next_cell": self.cells.next}
         if wanted & {"state", "goal_cell", "next_cell"}:
@@ -132,18 +135,33 @@ def advance(mission: Mission, state: State, decide_all: DecideAll = decide_all) 
     settling = state.step >= mission.last_change
     # A message that is still on its way may bring something new.
     nothing_new = all(np.array_equal(old, positions) for old in state.sent)
-    still = settling and nothing_new and not decisions.held and np.array_equal(vehicles, state.vehicles)
+    nothing_new = nothing_new and not decisions.held and _same(memory, state.memory)
+    still = settling and nothing_new and np.array_equal(vehicles, state.vehicles)
     quiet = state.quiet + 1 if settling and not unsettled.size else 0
     step = state.step + 1
     return Step(
         State(
             step, positions, vehicles, mission.present_at(step), memory, state.messages[: len(state.sent)], quiet, still
         ),
-        Transition(epoch, present, state.positions, positions, decisions.decision.cells, misses, not unsettled.size),
+        Transition(
+            epoch,
+            present,
+            state.positions,
+            positions,
+            decisions.decision.cells,
+            misses,
+            not unsettled.size,
+            memory.get("weights"),
+        ),
         int(unsettled.min(initial=network.depth + 1)),
         network.depth,
         float(decisions.distances.max()),
     )
+
+
+def _same(memory: Memory, before: Memory) -> bool:
+    """Whether agents remember what they did."""
+    return all(np.array_equal(rows, before[name], equal_nan=True) for name, rows in memory.items())
 
 
 def _move(mission: Mission, state: State, decisions: Decisions, present: Flags) -> tuple[Floats, Floats, Floats | None]:

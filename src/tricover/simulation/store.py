@@ -305,7 +305,10 @@ def _resumed(state: State) -> dict[str, NDArray[Any]]:
 def _epoch_arrays(epoch: Epoch) -> dict[str, tuple[Layout, NDArray[Any]]]:
     """A network, and where its anchors are sent."""
     network = epoch.network
+    # Those who morph build a network from where they stand: it is not that of the roster.
+    own = {"reference": (Layout(("agent", "xy"), "float64", "m"), network.reference)}
     return {
+        **(own if epoch.told.motion == "morph" else {}),
         "in_neighbors": (Layout(("agent", "corner"), "int32"), network.in_neighbors),
         "layer": (Layout(("agent",), "int32"), network.layer),
         "boundary": (Layout(("corner_agent",), "int64"), network.boundary),

@@ -164,8 +164,9 @@ class StoreReader:
         """What the agents of a stored epoch were told."""
         arrays = {name: self._whole(f"{group.path}/{name}") for name, _ in group.arrays()}
         paths, layer, links = arrays.pop("paths"), arrays["layer"], arrays["in_neighbors"]
+        reference = arrays.pop("reference", roster[: len(layer)])
         network = Network(
-            reference=roster[: len(layer)].copy(),
+            reference=reference.copy(),
             descendants=count_descendants(links, layer),
             core=int(group.attrs["core"]),
             mentee=scenario.network.mentee,
