@@ -4,8 +4,8 @@ Between two steps every agent goes straight, all at the same time. Two of them a
 the step, where d and e are their differences before and after it. That is least at s = -d·(e - d) / |e - d|², cut off
 at 0 and 1.
 
-Pairs are found with a tree of all ways of a step (``way_tree``). The least distance so far bounds the search, so steps in
-which nobody comes closer are cheap, and pairs of which nobody moves are not looked at again.
+Pairs are found with a tree of all ways of a step (``way_tree``). The least distance so far bounds the search, so steps
+in which nobody comes closer are cheap, and pairs of which nobody moves are not looked at again.
 
 Results do not depend on the number of threads: of equal distances the earliest step counts, and the lowest numbers.
 """
