@@ -12,7 +12,7 @@ from tricover.control.memory import learn, memory_of
 from tricover.control.speed import limits_of, settling_steps, speed_of
 from tricover.errors import InputError
 from tricover.geometry import combine
-from tricover.geometry.ways import inside_all_the_way
+from tricover.geometry.nesting import inside_all_the_way
 
 SPEED = 0.5
 # Four corners and a core, agents 5 and 6 in first cells of their own, and 7 below 5.

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tricover.geometry.ways import areas_on_way, inside_all_the_way, left_all_the_way, sides, way_margins
+from tricover.geometry.nesting import areas_on_way, inside_all_the_way, left_all_the_way, sides, way_margins
 
 SHARES = np.linspace(0, 1, 201)
 whole = st.integers(-4, 4)
