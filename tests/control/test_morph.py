@@ -12,13 +12,13 @@ from tricover.control.memory import learn, memory_of
 from tricover.control.speed import limits_of, settling_steps, speed_of
 from tricover.errors import InputError
 from tricover.geometry import combine
-from tricover.geometry.ways import inside_all_the_way
+from tricover.geometry.nesting import inside_all_the_way
 
 SPEED = 0.5
 # Four corners and a core, agents 5 and 6 in first cells of their own, and 7 below 5.
 TEAM = np.array([[0.0, 0.0], [10.0, 0.0], [10.0, 8.0], [0.0, 8.0], [5.0, 4.0], [5.0, 2.5], [8.0, 4.2], [5.0, 1.5]])
 FIRST, SECOND = 5, 7
-TIMES = np.linspace(0, 1, 50)
+TIMES = np.linspace(0, 1, 25)
 
 
 def told(**settings):
@@ -105,6 +105,16 @@ def test_nobody_exceeds_its_limit_however_it_is_carried():
     assert whole > 270  # what is left for a step of its own is used, but where the way is not clear
 
 
+@pytest.mark.parametrize("way", [[3.0, 0.0], [-3.0, 0.0], [0.0, 3.0]])
+def test_who_is_carried_too_far_keeps_its_weights(way):
+    """In-neighbours that break their limits: there is no step of its own with which an agent could keep its own."""
+    given, weights = told(), np.array([0.3, 0.3, 0.4])
+    triangle = triangle_of(given, SECOND)
+    following = triangle + np.array(way)
+    decision = moved(given, SECOND, weights, triangle, following, following[0])
+    np.testing.assert_array_equal(decision.remembered["weights"][0], weights)
+
+
 def test_limits_grow_from_half_the_speed_to_all_of_it():
     given = told()
     limits = given.limits
@@ -118,7 +128,7 @@ def test_weights_on_the_way_are_at_least_half_of_those_at_its_ends():
     """Triangles that swing: a whole step would leave some of them on the way, and is halved until it does not."""
     given, rng = told(speed=1000.0), np.random.default_rng(1)
     seen = halved = 0
-    for _ in range(400):
+    for _ in range(200):
         triangle = triangle_of(given, FIRST)
         following = swung(triangle, rng.uniform(-2.5, 2.5)) + rng.normal(size=2) * 3
         if smallest_area(triangle, following) < 0.5:
@@ -132,8 +142,8 @@ def test_weights_on_the_way_are_at_least_half_of_those_at_its_ends():
             point = start + share * (decision.setpoints[0] - start)
             found = np.linalg.solve(np.c_[corners, np.ones(3)].T, [*point, 1])
             assert (found >= 0.5 * np.minimum(weights, new) - 1e-9).all()
-    assert seen > 100
-    assert halved > 10
+    assert seen > 50
+    assert halved > 5
 
 
 @pytest.mark.parametrize("weights", [[0.5, 0.5, 0.0], [0.0, 0.3, 0.7], [1.0, 0.0, 0.0]])
@@ -197,7 +207,7 @@ def test_with_a_separation_no_step_comes_closer_than_it_must():
     """Triangles that change: the distance asked for is kept, or that of the goal, or that of who stays."""
     rng, asked = np.random.default_rng(5), 0.5
     given, halved = told(separation=asked, speed=1000.0), 0
-    for _ in range(300):
+    for _ in range(150):
         triangle = triangle_of(given, SECOND) * rng.uniform(0.5, 1.5)
         following = swung(triangle, rng.uniform(-0.9, 0.9)) + rng.normal(size=(3, 2)) * 0.2
         if smallest_area(triangle, following) < 0.5:
@@ -214,7 +224,7 @@ def test_with_a_separation_no_step_comes_closer_than_it_must():
         # Lengths of edges change a little on the way, and only their longest is counted with.
         assert (found >= 0.8 * allowed - 1e-9).all()
         halved += bool(np.linalg.norm(end - decision.goal_points[0]) > 1e-6)
-    assert halved > 10
+    assert halved > 5
 
 
 def test_settling_steps_are_sides_over_limits():

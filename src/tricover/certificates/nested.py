@@ -3,7 +3,7 @@
 The claim: the anchors' polygon is a star around the core, as a convex one is with the core strictly inside, and every
 follower is strictly inside the triangle of its in-neighbours' positions *of the same time*: at every step, and on the
 straight ways between steps. Then all cells have disjoint interiors (see ``control.morph``), so nobody meets anybody and
-no link crosses another. Signs are exact (``geometry.ways``). In the first step of an epoch agents may set out from an
+no link crosses another. Signs are exact (``geometry.nesting``). In the first step of an epoch agents may set out from an
 edge, as long as they leave it.
 
 The figure ``least_margin`` is the least distance of a follower from an edge of its own triangle, in metres. By the
@@ -27,7 +27,7 @@ from tricover.certificates.faults import Faults
 from tricover.certificates.log import ROUNDING, Log
 from tricover.control.speed import speed_of
 from tricover.geometry import separation
-from tricover.geometry.ways import left_all_the_way, way_margins
+from tricover.geometry.nesting import left_all_the_way, way_margins
 from tricover.network.fan import fan_of, turns_around
 
 __all__ = ["NESTED", "SPEED", "Nested"]

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.compiled import kernel
-from tricover.geometry._ways import least, turn
+from tricover.geometry._nesting import least, turn
 
 __all__ = ["Plan", "take_steps"]
 

@@ -16,7 +16,7 @@ back into it, so that errors of the vehicles cannot undo the nesting.
 
 *The whole way.* Between steps everybody goes straight. Nested at t and at t+1 does not make it so in between, so the
 agent looks at its way: for each edge, twice the area between the edge and itself is a quadratic in time
-(``geometry.ways``), and its weight along the way must be at least half of the lesser of w_ik[t] and w_ik[t+1]. Else
+(``geometry.nesting``), and its weight along the way must be at least half of the lesser of w_ik[t] and w_ik[t+1]. Else
 it halves its step. To keep its weights is always possible: with the same weights of corners that go straight it goes
 straight, and its weights on the way are the same, too.
 

@@ -109,7 +109,7 @@ def draw_lines(ax: "Axes", segments: Floats, colours: Any, width: Any, **looks: 
 
 
 def draw_heads(ax: "Axes", tips: Floats, ways: Floats, colours: Any) -> None:
-    """Small arrow heads at ``tips`` (K, 2) that point along ``ways`` (K, 2), all of one size."""
+    """Small arrow heads at ``tips`` (K, 2) that point along ``nesting`` (K, 2), all of one size."""
     lengths = np.linalg.norm(ways, axis=1, keepdims=True)
     ax.quiver(
         *tips.T,

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from tricover.control.speed import limits_of
 from tricover.errors import FormationError, InputError, agents
 from tricover.geometry import flat
-from tricover.geometry.ways import areas_on_way, left_all_the_way, sides
+from tricover.geometry.nesting import areas_on_way, left_all_the_way, sides
 from tricover.limits import check_room
 from tricover.network import Network, build_network
 from tricover.network.fan import fan_of, turns_around

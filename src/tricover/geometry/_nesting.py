@@ -1,4 +1,4 @@
-"""Compiled parts of ``ways``: orientations of three points that go straight are quadratics in time."""
+"""Compiled parts of ``nesting``: orientations of three points that go straight are quadratics in time."""
 
 import numpy as np
 from numpy.typing import NDArray

