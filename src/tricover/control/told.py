@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tricover.errors import FileFormatError, InputError, shown
 from tricover.formats.plain_json import parsed
 from tricover.formats.points import LARGEST
-from tricover.geometry import CellGrid
+from tricover.geometry import CellGrid, Zones, as_zones
 from tricover.goals import GoalRule, LocalGoal, prepare
 from tricover.limits import check_room
 from tricover.network import Network
@@ -47,6 +47,7 @@ class Told:
         margin: η of the reach sets.
         speed: metres per step that nobody exceeds, for ``morph``; None: no limit.
         separation: metres that agents are to keep from each other; None: nothing is asked for.
+        zones: polygons that nobody enters, (K, 2) each, in metres; None: there are none.
     """
 
     network: Network
@@ -60,6 +61,7 @@ class Told:
     margin: float = 0.05
     speed: float | None = None
     separation: float | None = None
+    zones: tuple[Floats, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.motion not in MOTIONS:
@@ -83,6 +85,11 @@ class Told:
     def local_goal(self) -> LocalGoal:
         """The goal rule made ready for the network."""
         return prepare(self.goal, self.network)
+
+    @cached_property
+    def obstacles(self) -> Zones | None:
+        """The zones that agents have to go around: with ``walk``, where they decide by cells."""
+        return None if self.zones is None or self.motion != "walk" else as_zones(self.zones)
 
     @cached_property
     def grid(self) -> CellGrid:
@@ -112,6 +119,7 @@ class Told:
         paths: NDArray[Any] = self.paths.astype(object)
         paths[np.isnan(self.paths)] = None  # JSON knows no NaN
         plain["paths"] = paths.tolist()
+        plain["zones"] = None if self.zones is None else [ring.tolist() for ring in self.zones]
         return json.dumps(plain, allow_nan=False)
 
     @classmethod
@@ -121,6 +129,8 @@ class Told:
             plain = parsed(text)
             network = Network.from_json(json.dumps(plain.pop("network")))
             paths = np.array(plain.pop("paths"), dtype=np.float64)
+            zones = plain.pop("zones", None)
+            plain["zones"] = None if zones is None else as_zones(zones).polygons
             return cls(network, paths, **plain)
         except (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError) as error:
             raise FileFormatError(f"this is not what agents were told ({type(error).__name__}: {error})") from None

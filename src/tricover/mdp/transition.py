@@ -8,9 +8,12 @@ made: rows of P sum to one, no entry is negative, and an action of cell s that i
 neighbour of either. Rows of actions that a cell does not have (across the triangle's edge) are empty.
 
 Ready-made kernels have one measure per intended cell, d = M², and features that pick it.
+
+Among forbidden cells a kernel is *confined*: there are no actions into them, and an agent that would slip into one stays
+in its cell. Cells that cannot get to the goal have one action, to stay.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
@@ -45,10 +48,14 @@ class Kernel:
     grid: CellGrid
     features: "csr_array"
     measures: "csr_array"
+    targets: NDArray[np.int64] = field(default=None, repr=False)  # type: ignore[assignment]
+    """(M², 4) the cell that each action intends, -1 where there is no such action; left out: see ``intended``."""
 
     def __post_init__(self) -> None:
         from scipy import sparse
 
+        if self.targets is None:
+            object.__setattr__(self, "targets", intended(self.grid))
         for name in ("features", "measures"):
             object.__setattr__(self, name, sparse.csr_array(getattr(self, name), dtype=np.float64))
         shapes = self.features.shape, self.measures.shape
@@ -65,7 +72,7 @@ class Kernel:
     @cached_property
     def lookup(self) -> Lookup:
         """The linear form where features pick the measure of the intended cell; otherwise a measure per action."""
-        targets = intended(self.grid)
+        targets = self.targets
         if _picks(self.features, targets.ravel()):
             pick, measures, by_cell = np.where(targets < 0, len(self.grid), targets), _compact(self.measures), True
         else:
@@ -77,12 +84,29 @@ class Kernel:
     @cached_property
     def certain(self) -> bool:
         """Whether every action ends in the cell it intends."""
-        targets = intended(self.grid).ravel()
+        targets = self.targets.ravel()
         return bool(
             self.matrix.nnz == (targets >= 0).sum()
             and np.array_equal(self.matrix.indices, targets[targets >= 0])
             and np.allclose(self.matrix.data, 1, rtol=0, atol=ROUNDING)
         )
+
+    def confined(self, reaching: NDArray[np.bool_]) -> "Kernel":
+        """This kernel for agents that stay among the cells (M²,) that can get to the goal."""
+        from scipy import sparse
+
+        cells = np.arange(len(self.grid))
+        ends = (self.targets >= 0) & reaching[self.targets] & reaching[:, None]
+        targets = np.where(ends, self.targets, -1)
+        targets[:, 3] = cells
+        possible = targets.ravel() >= 0
+        moves = self.matrix.tocoo()
+        rows, own = moves.row, moves.row // 4
+        kept = possible[rows]
+        landing = np.where(reaching[moves.col] & reaching[own], moves.col, own)
+        shape = self.matrix.shape
+        matrix = sparse.csr_array((moves.data[kept], (rows[kept], landing[kept])), shape=shape)
+        return Kernel(self.grid, sparse.diags_array(possible.astype(np.float64)), matrix, targets)
 
 
 @lru_cache(maxsize=16)
@@ -160,14 +184,14 @@ def _check(kernel: Kernel) -> None:
     wrong = np.unique(rows[~(matrix.data >= 0)])
     if wrong.size:
         raise InputError(f"kernel has negative or undefined probabilities in {_named(grid, wrong)}")
-    totals, possible = matrix.sum(axis=1), intended(grid).ravel() >= 0
+    totals, possible = matrix.sum(axis=1), kernel.targets.ravel() >= 0
     wrong = np.flatnonzero(np.abs(totals - possible) > ROUNDING)
     if wrong.size:
         raise InputError(
             f"kernel leaks: probabilities of {_named(grid, wrong)} sum to {totals[wrong[0]]:.6g}, "
             f"not {int(possible[wrong[0]])}"
         )
-    wrong = np.unique(rows[~_allowed(grid, rows, matrix.indices)])
+    wrong = np.unique(rows[~_allowed(kernel, rows, matrix.indices)])
     if wrong.size:
         raise InputError(
             f"kernel leaves the cell graph in {_named(grid, wrong)}: "
@@ -175,8 +199,8 @@ def _check(kernel: Kernel) -> None:
         )
 
 
-def _allowed(grid: CellGrid, rows: NDArray[np.integer], ends: NDArray[np.integer]) -> NDArray[np.bool_]:
+def _allowed(kernel: Kernel, rows: NDArray[np.integer], ends: NDArray[np.integer]) -> NDArray[np.bool_]:
     """Which transitions end at most one move from the cell of their row or from the intended one."""
-    targets = intended(grid).ravel()[rows]
+    grid, targets = kernel.grid, kernel.targets.ravel()[rows]
     near = (grid.moves(rows // 4, ends) <= 1) | (grid.moves(np.maximum(targets, 0), ends) <= 1)
     return np.asarray(near & (targets >= 0))

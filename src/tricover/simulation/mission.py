@@ -27,6 +27,7 @@ from tricover.simulation.resolve import Ground, ground_of, still_from
 from tricover.simulation.scenario import Scenario
 from tricover.simulation.sections import Join
 from tricover.simulation.state import State
+from tricover.simulation.zones import check_zones
 from tricover.targets import Targets
 from tricover.vehicles import Vehicle, lands
 from tricover.world import World
@@ -99,9 +100,10 @@ class Mission:
         networks = _networks(scenario, ground)
         paths = paths_of(scenario, ground.targets, networks)
         parts = zip(networks, paths, strict=True)
-        return cls.with_epochs(
-            scenario, [Epoch(start, told_of(scenario, one, path)) for (start, one), path in parts], ground
-        )
+        epochs = [Epoch(start, told_of(scenario, one, path, ground)) for (start, one), path in parts]
+        mission = cls.with_epochs(scenario, epochs, ground)
+        check_zones([(epoch.start, epoch.told) for epoch in epochs], mission.start().positions)
+        return mission
 
     @classmethod
     def with_epochs(cls, scenario: Scenario, epochs: Sequence[Epoch], ground: Ground | None = None) -> "Mission":
@@ -244,13 +246,12 @@ def roster_of(scenario: Scenario, reference: Floats) -> Floats:
     return np.concatenate([reference, *(join.reference for join in _joins(scenario))])
 
 
-def told_of(scenario: Scenario, network: Network, paths: Floats) -> Told:
+def told_of(scenario: Scenario, network: Network, paths: Floats, ground: Ground) -> Told:
     """What the agents of a network are told."""
     control = scenario.control
     names = ("goal", "motion", "resolution", "alpha", "beta", "gamma", "margin", "speed")
-    return Told(
-        network, paths, **{name: getattr(control, name) for name in names}, separation=scenario.safety.separation
-    )
+    settings = {name: getattr(control, name) for name in names}
+    return Told(network, paths, **settings, separation=scenario.safety.separation, zones=ground.zones)
 
 
 def paths_of(scenario: Scenario, targets: Targets, networks: Sequence[tuple[int, Network]]) -> list[Floats]:

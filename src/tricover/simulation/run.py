@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tricover.control import CutOff, View, cut_off, memory_of
 from tricover.errors import InputError, UnknownNameError
 from tricover.geometry.approach import Separation, separation_of
 from tricover.goals import desired_configuration
+from tricover.goals.zones import TOUCHING
 from tricover.network import Network
 from tricover.notebook import facts_as_html
 from tricover.own import label_of
@@ -88,6 +90,7 @@ class Run:
             "largest_error": self.largest_error if self._desired_known else None,
             "misses": self.missed,
             "interrupted": self.interrupted,
+            **({} if self.scenario.safety.zones is None else {"cut_off": [one.agent for one in self.cut_off]}),
         }
 
     @property
@@ -216,18 +219,38 @@ class Run:
         """p_i (N, 2): where the team should settle, in the run's own mode; agents that were lost where they last were.
 
         Goal points for the motion ``reach``, centres of goal cells for ``walk`` (Algorithm 2, for the last network,
-        anchors' places and targets). The store of a finished run keeps them.
+        anchors' places and targets). The store of a finished run keeps them. Among zones, ``walk`` leads to what can be
+        reached from where agents are in the end.
         """
         kept = self.record.desired
         if kept is not None:
             return kept
         control = self.scenario.control
         resolution = control.resolution if control.motion == "walk" else None
-        found = desired_configuration(self.network, self.targets, self.anchors, control.goal, resolution)
         desired = np.array(self.read("positions", self.steps, self.steps + 1)[0])
+        told = self.epochs[-1].told
+        anchors, where = self.anchors, desired[: len(self.network)]
+        if told.obstacles is not None:  # an anchor that holds is where it stays
+            here = where[self.network.anchors]
+            held = told.obstacles.crossed(here, anchors, TOUCHING) >= 0
+            anchors = np.where(held[:, None], here, anchors)
+        parts = self.network, self.targets, anchors, control.goal, resolution
+        found = desired_configuration(*parts, told.obstacles, None if told.obstacles is None else where)
         living = np.flatnonzero(self.network.layer >= 0)
         desired[living] = found[living]
         return desired
+
+    @cached_property
+    def cut_off(self) -> list[CutOff]:
+        """Agents that zones keep from their goals, as the team stands in the end; see ``control.zones``."""
+        epoch, network = self.epochs[-1], self.network
+        if epoch.told.obstacles is None:
+            return []
+        first, positions = (self.read("positions", step, step + 1)[0] for step in (epoch.start, self.steps))
+        agents = np.flatnonzero(network.layer >= 0)
+        heard = positions[network.in_neighbors[agents]]
+        view = View(max(self.steps - 1, 0), agents, positions[agents], heard, self.targets)
+        return cut_off(view, epoch.told, memory_of(epoch.told, first[agents]))
 
     @cached_property
     def settled_at(self) -> int | None:
@@ -262,12 +285,12 @@ class Run:
 
     @property
     def converged(self) -> bool:
-        """Whether the team has settled where it should.
+        """Whether the team has settled where it should, and nobody is cut off from there.
 
         A team that stands still must stand at its desired configuration, up to rounding; one whose vehicles never quite
         do must have every follower at its goal.
         """
-        if self.settled_at is None:
+        if self.settled_at is None or self.cut_off:
             return False
         ends = self.read("positions", self.steps - 1, self.steps + 1)
         extent = float(np.abs(self.desired - self.desired.mean(axis=0)).max() + np.abs(self.desired).max() * 1e-3)
