@@ -14,6 +14,7 @@ from tricover.certificates.theorem1 import Anchors, Stochastic, Structure
 from tricover.certificates.theorem2 import Containment, Products
 from tricover.certificates.theorem3 import Convergence
 from tricover.certificates.transition import framed, rows_of
+from tricover.certificates.zones import Outside
 
 __all__ = ["audit", "steps_of"]
 
@@ -40,6 +41,8 @@ def audit(
         Containment(anchors),
         convergence,
     ]
+    if log.settings.zones is not None:
+        checks.append(Outside(log))
     for step in steps_of(log):
         for check in checks:
             check.see(step)

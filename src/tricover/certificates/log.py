@@ -44,6 +44,7 @@ class Settings:
         tolerance: metres within which an agent counts as at a place, beyond rounding.
         duration: seconds per step, Δt.
         separation: metres that agents keep from each other, where it was asked for.
+        zones: polygons that nobody enters, (K, 2) each, in metres, where there are any.
     """
 
     motion: Literal["reach", "walk", "morph"] | None = None
@@ -55,6 +56,12 @@ class Settings:
     tolerance: float = 0.0
     duration: float | None = None
     separation: float | None = None
+    zones: tuple[Floats, ...] | None = None
+
+    @property
+    def around(self) -> tuple[Floats, ...] | None:
+        """The zones that agents walk around: with ``walk`` alone."""
+        return self.zones if self.motion == "walk" else None
 
 
 @dataclass(frozen=True, eq=False)

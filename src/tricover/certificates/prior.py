@@ -69,8 +69,12 @@ def foresee(scenario: Scenario) -> Certificate:
         _tube(last.network, around, points),
         _vehicle(mission, desired, settings),
     )
+    unknown = None
     if last.told.some_stay:
         unknown = "An agent that becomes an anchor stays where it then is, which nobody knows yet."
+    elif settings.around is not None and not points:
+        unknown = "Zones may cut a triangle in two, and nobody knows yet in which part its agent will be."
+    if unknown is not None:
         tube = Claim(*NEIGHBOURHOOD, NOT_APPLICABLE, unknown)
         layers = tuple(replace(layer, radius=None) for layer in layers)
         return Certificate(subject, (*claims[:2], tube, claims[3]), layers=layers)
@@ -78,7 +82,7 @@ def foresee(scenario: Scenario) -> Certificate:
 
 
 def _layers(network: Network, around: Neighbourhood, rest: int | None, settings: Settings) -> tuple[Layer, ...]:
-    pace = steps_per_layer(settings.motion or "reach", settings.resolution)
+    pace = steps_per_layer(settings)
     return tuple(
         Layer(
             index,

@@ -119,6 +119,7 @@ def settings_of(mission: Mission) -> Settings:
         mission.tolerance,
         mission.scenario.vehicle.duration,
         mission.scenario.safety.separation,
+        mission.ground.zones,
     )
 
 

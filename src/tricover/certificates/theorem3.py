@@ -6,9 +6,11 @@ by step
 
     reach:  s + l                  one step after its in-neighbours
     walk:   s + l·(2M - 1)         one step to get inside the triangle, at most 2M - 2 moves through its M² cells
+    walk:   s + l·M²               around zones: one step to a free cell, at most M² - 1 moves through free cells
 
 if its agents land on the middle of their reach sets. Others come to a neighbourhood of known radius (see ``radii``) by
-the same steps, and stay there.
+the same steps, and stay there. Among zones the desired position is the one that can be reached from where the agent is
+in the end; one that holds is at rest.
 """
 
 import numpy as np
@@ -45,9 +47,11 @@ NEIGHBOURHOOD = (
 )
 
 
-def steps_per_layer(motion: str, resolution: int) -> int:
+def steps_per_layer(settings: Settings) -> int:
     """How many steps a layer needs at most after its in-neighbours have come to rest."""
-    return 1 if motion == "reach" else 2 * resolution - 1
+    if settings.around is not None:
+        return settings.resolution**2
+    return 1 if (settings.motion or "reach") == "reach" else 2 * settings.resolution - 1
 
 
 class Convergence:
@@ -82,7 +86,7 @@ class Convergence:
         """The step by which each layer is to be at rest, (depth + 1,)."""
         if self.rest is None or self.log.settings.motion is None:
             return None
-        pace = steps_per_layer(self.log.settings.motion, self.log.settings.resolution)
+        pace = steps_per_layer(self.log.settings)
         return self.rest + pace * np.arange(self.last.network.depth + 1)
 
     def see(self, step: Step) -> None:
@@ -233,7 +237,8 @@ def _desired(log: Log) -> Floats:
     places = last.places
     if places is None:
         places = log.read(arrived, arrived + 1)[0][last.network.anchors]
-    return _living(log, desired_positions(last.network, log.targets, places, log.settings))
+    where = log.read(log.steps, log.steps + 1)[0][: len(last.network)]
+    return _living(log, desired_positions(last.network, log.targets, places, log.settings, where))
 
 
 def _living(log: Log, desired: Floats) -> Floats:
@@ -251,11 +256,17 @@ def _living(log: Log, desired: Floats) -> Floats:
     return found
 
 
-def desired_positions(network: Network, targets: Targets | None, places: Floats, settings: Settings) -> Floats:
-    """p_i (N, 2): goal points for the motion ``reach``, centres of goal cells for ``walk``."""
+def desired_positions(
+    network: Network, targets: Targets | None, places: Floats, settings: Settings, where: Floats | None = None
+) -> Floats:
+    """p_i (N, 2): goal points for the motion ``reach``, centres of goal cells for ``walk``.
+
+    ``where`` everybody is, (N, 2), decides what can be reached among zones.
+    """
     resolution = settings.resolution if settings.motion == "walk" else None
     seen = targets or Targets([[0.0, 0.0]])  # the goal ``reference`` looks at none
-    return desired_configuration(network, seen, places, settings.goal or "centroid", resolution)
+    parts = network, seen, places, settings.goal or "centroid", resolution
+    return desired_configuration(*parts, settings.around, None if settings.around is None else where)
 
 
 def lands_on_points(network: Network, settings: Settings, exact: Flags, ideal: Flags) -> bool:

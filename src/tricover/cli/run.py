@@ -11,7 +11,7 @@ from tricover.cli.console import AsJson, Quiet, load_kernels, new_table, note, s
 from tricover.cli.places import Output
 from tricover.cli.reading import place_of
 from tricover.cli.subject import step_bar
-from tricover.errors import InputError, plain
+from tricover.errors import InputError, agents, listed, plain
 from tricover.units import length
 
 __all__ = ["run"]
@@ -59,6 +59,14 @@ def run(
     raise typer.Exit(0 if result.converged else 1)
 
 
+def _cut_off(who: list[dict[str, Any]]) -> str:
+    """Who is cut off, by which zone."""
+    by_zone: dict[int, list[int]] = {}
+    for one in who:
+        by_zone.setdefault(one["zone"], []).append(one["agent"])
+    return listed(f"{agents(some)} by zone {zone}" for zone, some in sorted(by_zone.items()))
+
+
 def _show(facts: dict[str, Any]) -> None:
     settled = "no" if facts["settled_at"] is None else f"at step {facts['settled_at']}"
     rows = {
@@ -72,6 +80,8 @@ def _show(facts: dict[str, Any]) -> None:
         "missed reach sets": str(facts["misses"]),
         "kept in": plain(facts["store"] or "") or "nothing (-o FOLDER keeps the run)",
     }
+    if facts.get("cut_off"):
+        rows["cut off from their goals"] = _cut_off(facts["cut_off"])
     if facts["origin"] is not None:
         rows["point (0, 0)"] = "lon {:.9f}, lat {:.9f}".format(*facts["origin"])
     table = new_table(facts["name"], run="left", result="left")

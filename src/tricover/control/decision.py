@@ -13,10 +13,10 @@ cell g_i that holds it, the next cell π_i*(s_i), and the setpoint c_i, the midd
 An *anchor* goes where it was told to go. It has no cells.
 
 With zones, ``walk`` goes around them. Cells that touch one are forbidden, and a goal cell that is, or that no walk over
-free cells leads to, is replaced by the one that can be reached and whose centre is nearest to the goal point. Who is not
-in a free cell (its triangle moved, its cells are too coarse, it is outside) goes to a free cell only if the way is free:
-to the goal cell, else to the nearest. If there is none it *holds*: it stays where it is, and so does an anchor whose way
-would meet a zone. (One that is in a zone, blown there, goes to the nearest free cell, to get out.)
+free cells leads to, is replaced by the one that can be reached and whose centre is nearest to the goal point. Who is
+not in a free cell (its triangle moved, its cells are too coarse, it is outside) goes to a free cell only if the way is
+free: to the goal cell, else to the nearest. If there is none it *holds*: it stays where it is, and so does an anchor
+whose way would meet a zone. (One that is in a zone, blown there, goes to the nearest free cell, to get out.)
 
 ``decide`` takes a batch of agents, one row each, and no row looks at another: a real agent calls it with one row, a
 simulator with all. A goal point on a cell's edge belongs to one cell, by the rule of ``CellGrid.locate``.
@@ -47,7 +47,7 @@ HOLD = -3
 
 
 class Cells(NamedTuple):
-    """Cells of a decision, (A,) each: -1 outside the triangle or where it has no area, -2 for anchors, -3 for who holds.
+    """Cells of a decision, (A,) each: -1 outside the triangle or where it has no area, -2 for anchors, -3 who holds.
 
     Attributes:
         state: s_i, the cell in which the agent stands.
@@ -120,8 +120,8 @@ def _around(view: View, told: Told, goals: Floats, cells: Cells) -> Cells:
     from tricover.mdp import moves_around
 
     assert told.obstacles is not None
-    settings = {"alpha": told.alpha, "beta": told.beta, "gamma": told.gamma}
-    found = moves_around(told.obstacles, told.grid, view.positions, view.heard, goals, **settings)
+    parts = told.obstacles, told.grid, view.positions, view.heard, goals
+    found = moves_around(*parts, alpha=told.alpha, beta=told.beta, gamma=told.gamma)
     touched, held = found.status != UNTOUCHED, found.status == HELD
     goal, following = np.where(held, HOLD, found.goal), np.where(held, HOLD, found.next)
     return Cells(cells.state, np.where(touched, goal, cells.goal), np.where(touched, following, cells.next))

@@ -1,7 +1,7 @@
 """Compiled kernels for polygons that nobody enters: points and straight ways against them.
 
-Polygons are closed: their edges belong to them. Where a sign decides (does a way meet an edge, is a point inside), it is
-exact. Distances have the rounding of floats; ``slack`` says how near counts as touching.
+Polygons are closed: their edges belong to them. Where a sign decides (does a way meet an edge, is a point inside), it
+is exact. Distances have the rounding of floats; ``slack`` says how near counts as touching.
 """
 
 from typing import NamedTuple
@@ -80,9 +80,12 @@ def holding(field: Field, zone: int, x: float, y: float) -> bool:
                 return True
             if (turn > 0.0) == (by > ay):
                 inside = not inside
-        elif min(ay, by) <= y <= max(ay, by) and min(ax, bx) <= x <= max(ax, bx):
-            if orient2d(ax, ay, bx, by, x, y) == 0.0:
-                return True
+        elif (
+            min(ay, by) <= y <= max(ay, by)
+            and min(ax, bx) <= x <= max(ax, bx)
+            and orient2d(ax, ay, bx, by, x, y) == 0.0
+        ):
+            return True
         b = a
     return inside
 

@@ -1,10 +1,10 @@
 """Zones: polygons that nobody enters. Which ways cross them, how far ways stay away, which cells they forbid.
 
-A zone is a simple polygon: corners in order, at least three, sides that meet only where one follows the other. Its edges
-belong to it, and so does what it encloses: a polygon's holes are not left out, which is the safe side.
+A zone is a simple polygon: corners in order, at least three, sides that meet only where one follows the other. Its
+edges belong to it, and so does what it encloses: a polygon's holes are not left out, which is the safe side.
 
-Between two steps an agent goes straight. So a motion is judged by its ways, not by its places: ``crossings`` names every
-way that meets a zone. Signs are exact, so a way that only touches a corner is found, and one beside it is not.
+Between two steps an agent goes straight. So a motion is judged by its ways, not by its places: ``crossings`` names
+every way that meets a zone. Signs are exact, so a way that only touches a corner is found, and one beside it is not.
 """
 
 from collections.abc import Iterable
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tricover.errors import InputError, listed
+from tricover.formats.points import LARGEST
 from tricover.geometry.cells import CellGrid
 from tricover.threads import in_ranges
 
@@ -26,7 +27,6 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 _MOST_CORNERS = 20_000  # of one zone: its sides are compared with each other, which would take too long for more
-_LARGEST = 1e12  # metres
 
 Polygons: TypeAlias = "Iterable[ArrayLike] | Zones"
 
@@ -174,10 +174,10 @@ def checked_zone(corners: ArrayLike) -> Floats:
         given = np.empty(0)
     if given.ndim != 2 or given.shape[1] != 2:
         raise InputError("must be a list of corners [x, y], in metres")
-    broken = np.flatnonzero(~(np.abs(given) <= _LARGEST).all(axis=1))
+    broken = np.flatnonzero(~(np.abs(given) <= LARGEST).all(axis=1))
     if broken.size:
-        raise InputError(f"has a corner, number {broken[0]}, that is not finite, or beyond {_LARGEST:g} metres")
-    ring = given[(given != np.roll(given, 1, axis=0)).any(axis=1)]  # the first may be there again at the end
+        raise InputError(f"has a corner, number {broken[0]}, that is not finite, or beyond {LARGEST:g} metres")
+    ring: Floats = given[(given != np.roll(given, 1, axis=0)).any(axis=1)]  # the first may be there again at the end
     if len(ring) < 3:
         raise InputError(f"has {len(ring)} different corners: a polygon needs three or more")
     if len(ring) > _MOST_CORNERS:
@@ -255,9 +255,9 @@ def ways_in(before: Floats, after: Floats, agents: Ints, step: int, zones: Zones
     starts, ends = before[agents], after[agents]
     found = []
     for row in np.flatnonzero(zones.crossed(starts, ends) >= 0).tolist():
-        way = (*starts[row].tolist(), *ends[row].tolist())
+        (ax, ay), (bx, by) = starts[row].tolist(), ends[row].tolist()
         for zone in range(len(zones)):
-            if crossing(zones.field, zone, *way, 0.0):
-                length = float(length_inside(zones.field, zone, *way))
+            if crossing(zones.field, zone, ax, ay, bx, by, 0.0):
+                length = float(length_inside(zones.field, zone, ax, ay, bx, by))
                 found.append(Crossing(int(agents[row]), step, zone, length))
     return found

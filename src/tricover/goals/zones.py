@@ -22,9 +22,7 @@ TOUCHING = SLACK
 """Of a way's largest coordinate: how near to a zone it counts as meeting it."""
 
 
-def desired_points(
-    places: Floats | None, triangles: Floats, points: Floats, grid: CellGrid, zones: Zones
-) -> Floats:
+def desired_points(places: Floats | None, triangles: Floats, points: Floats, grid: CellGrid, zones: Zones) -> Floats:
     """Where agents at places (A, 2) end up, (A, 2), with goal points (A, 2) in triangles (A, 3, 2) that stay.
 
     An agent that holds stays at its place. One without a place whose triangle has no free cell gets the centre of the

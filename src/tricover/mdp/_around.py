@@ -1,7 +1,7 @@
 """Compiled loops: the next cell of agents among forbidden cells, for moves that always succeed and the default reward.
 
-The optimal walks are the shortest ones around the forbidden cells (``cost``), so only cells count that are nearer to the
-goal than the agent is. A flood from the goal lists them by level; one pass by level gives their values.
+The optimal walks are the shortest ones around the forbidden cells (``cost``), so only cells count that are nearer to
+the goal than the agent is. A flood from the goal lists them by level; one pass by level gives their values.
 """
 
 import numpy as np
@@ -74,6 +74,6 @@ def moves_around(
     for i in range(first, last):
         status, state, start, goal = plan(field, neighbors, weights, size, places[i], triangles[i], points[i], room)
         following = start
-        if (status == AROUND or status == CUT_OFF) and state == start:
+        if status in (AROUND, CUT_OFF) and state == start:
             following = move_around(neighbors, thirds, size, gamma, triangles[i], start, room, shaped)
         found[i, 0], found[i, 1], found[i, 2], found[i, 3] = status, state, goal, following

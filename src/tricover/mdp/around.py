@@ -5,9 +5,9 @@ the cells that zones touch are forbidden, and its process is solved as far as it
 what ``LocalMDP(…, blocked=cells)`` gives for the whole triangle.
 
 A move between two free cells that share an edge is free: each is the other turned by half a turn around the middle of
-that edge, so together they are a parallelogram, which is convex and which no zone touches. So an agent that stands in a
-free cell of the triangle it hears stays out of every zone, wherever it lands in the next cell, and on the way there. The
-triangle may move on meanwhile: the way does not.
+that edge, so together they are a parallelogram, which is convex, and which no zone touches. So an agent that stands in
+a free cell of the triangle it hears stays out of every zone: wherever it lands in the next cell, and on the way there.
+The triangle may move on meanwhile: the way does not.
 """
 
 from typing import NamedTuple

@@ -62,7 +62,9 @@ def as_terrain(grid: CellGrid, terrain: ArrayLike | None) -> Floats | None:
         raise InputError(f"terrain must be {len(grid)} costs, one per cell, not shape {costs.shape}")
     wrong = np.flatnonzero(~((costs >= 0) & (costs < np.inf)))
     if wrong.size:
-        raise InputError(f"the terrain of cell {listed(wrong)} is no cost: give numbers from 0 on; blocked forbids cells")
+        raise InputError(
+            f"the terrain of cell {listed(wrong)} is no cost: give numbers from 0 on; blocked forbids cells"
+        )
     return costs
 
 

@@ -9,8 +9,8 @@ neighbour of either. Rows of actions that a cell does not have (across the trian
 
 Ready-made kernels have one measure per intended cell, d = M², and features that pick it.
 
-Among forbidden cells a kernel is *confined*: there are no actions into them, and an agent that would slip into one stays
-in its cell. Cells that cannot get to the goal have one action, to stay.
+Among forbidden cells a kernel is *confined*: there are no actions into them, and an agent that would slip into one
+stays in its cell. Cells that cannot get to the goal have one action, to stay.
 """
 
 from dataclasses import dataclass, field
@@ -48,14 +48,12 @@ class Kernel:
     grid: CellGrid
     features: "csr_array"
     measures: "csr_array"
-    targets: NDArray[np.int64] = field(default=None, repr=False)  # type: ignore[assignment]
-    """(M², 4) the cell that each action intends, -1 where there is no such action; left out: see ``intended``."""
+    possible: NDArray[np.bool_] | None = field(default=None, repr=False)
+    """(M², 4) which actions there are; left out: all neighbours, and staying."""
 
     def __post_init__(self) -> None:
         from scipy import sparse
 
-        if self.targets is None:
-            object.__setattr__(self, "targets", intended(self.grid))
         for name in ("features", "measures"):
             object.__setattr__(self, name, sparse.csr_array(getattr(self, name), dtype=np.float64))
         shapes = self.features.shape, self.measures.shape
@@ -63,6 +61,12 @@ class Kernel:
         if shapes != ((4 * cells, shapes[1][0]), (shapes[1][0], cells)):
             raise InputError(f"features and measures must have shapes (4·{cells}, d) and (d, {cells}), not {shapes}")
         _check(self)
+
+    @cached_property
+    def targets(self) -> NDArray[np.int64]:
+        """(M², 4) the cell that each action intends; -1 where there is no such action."""
+        cells = intended(self.grid)
+        return cells if self.possible is None else np.where(self.possible, cells, -1)
 
     @cached_property
     def matrix(self) -> "csr_array":
@@ -95,18 +99,16 @@ class Kernel:
         """This kernel for agents that stay among the cells (M²,) that can get to the goal."""
         from scipy import sparse
 
-        cells = np.arange(len(self.grid))
-        ends = (self.targets >= 0) & reaching[self.targets] & reaching[:, None]
-        targets = np.where(ends, self.targets, -1)
-        targets[:, 3] = cells
-        possible = targets.ravel() >= 0
+        possible = (self.targets >= 0) & reaching[self.targets] & reaching[:, None]
+        possible[:, 3] = True
+        kept = possible.ravel()
         moves = self.matrix.tocoo()
-        rows, own = moves.row, moves.row // 4
-        kept = possible[rows]
+        moves = sparse.coo_array((moves.data * kept[moves.row], (moves.row, moves.col)), shape=moves.shape)
+        own = moves.row // 4
         landing = np.where(reaching[moves.col] & reaching[own], moves.col, own)
-        shape = self.matrix.shape
-        matrix = sparse.csr_array((moves.data[kept], (rows[kept], landing[kept])), shape=shape)
-        return Kernel(self.grid, sparse.diags_array(possible.astype(np.float64)), matrix, targets)
+        measures = sparse.csr_array((moves.data, (moves.row, landing)), shape=moves.shape)
+        features = sparse.csr_array(sparse.diags_array(kept.astype(np.float64)))
+        return Kernel(self.grid, features, measures, possible)
 
 
 @lru_cache(maxsize=16)

@@ -89,9 +89,7 @@ def _start(scenario: "Scenario", reference: Floats, projection: Projection | Non
         where = f"formation.start, {start}"
         found = _read(start, scenario, projection)
         if projection is None and found.projection is not None:
-            raise InputError(
-                f"{where} is in longitude and latitude, and the team in metres: {_NO_ORIGIN}"
-            )
+            raise InputError(f"{where} is in longitude and latitude, and the team in metres: {_NO_ORIGIN}")
         start = _planar(found.positions, start)
         start.flags.writeable = False
     if len(start) != len(reference):

@@ -90,7 +90,7 @@ class Run:
             "largest_error": self.largest_error if self._desired_known else None,
             "misses": self.missed,
             "interrupted": self.interrupted,
-            **({} if self.scenario.safety.zones is None else {"cut_off": [one.agent for one in self.cut_off]}),
+            **({} if self.scenario.safety.zones is None else {"cut_off": [one._asdict() for one in self.cut_off]}),
         }
 
     @property
