@@ -23,6 +23,7 @@ from tricover.plot.agents import draw_agents, draw_heads, draw_lines, draw_targe
 from tricover.plot.mdp import EQUILATERAL, HIGHLIGHT, draw_cells, draw_solution
 from tricover.plot.paths import chosen_agents
 from tricover.plot.style import ACTUAL, FAINT, INK, PAGE, counted, figure_style, time_line, whole_numbers
+from tricover.plot.zones import draw_zones
 from tricover.simulation import Run
 from tricover.targets import Targets
 
@@ -98,6 +99,7 @@ def _draw_place(ax: "Axes", run: Run, life: _Life) -> None:
     network, last = run.network, run.positions[-1]
     heard = network.in_neighbors[life.agent]
     draw_targets(ax, *present_targets(run.targets))
+    draw_zones(ax, run)
     draw_agents(ax, network, last, 0.6 * marker_area(len(network), False), faint=True)
     ax.fill(*last[heard].T, facecolor=_VISITED, edgecolor="none", zorder=0.4)
     ways = last[life.agent] - last[heard]
