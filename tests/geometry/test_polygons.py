@@ -33,7 +33,10 @@ def shapes(zones):
         ([[0, 0], [1, 0]], "has 2 different corners"),
         ([[0, 0], [1, 0], [0, 0], [1, 0]], "crosses itself|no area"),
         ([[0, 0], [2, 0], [1, 0], [3, 0]], "no area"),
-        ([[0, 0], [4, 4], [4, 0], [0, 4]], r"crosses itself: its sides from \(0, 0\) to \(4, 4\) and \(4, 0\) to \(0, 4\)"),
+        (
+            [[0, 0], [4, 4], [4, 0], [0, 4]],
+            r"crosses itself: its sides from \(0, 0\) to \(4, 4\) and \(4, 0\) to \(0, 4\)",
+        ),
         ([[0, 0], [4, 0], [4, 4], [2, 0], [0, 4]], "crosses itself"),  # a corner on another side
         ([[0, 0], [4, 0], [2, 0], [2, 3]], "crosses itself"),  # it turns back on itself
         ([[0, 0], [4, 0], [4, np.nan]], "corner, number 2, that is not finite"),

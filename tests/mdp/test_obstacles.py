@@ -135,7 +135,9 @@ def test_of_all_shortest_walks_the_cheapest_is_taken(seed):
     costs = [Fraction(cost) for cost in process.costs.tolist()]
     for start in nx.node_connected_component(free, goal) - {goal}:
         walks = list(nx.all_shortest_paths(free, start, goal))
-        price = {tuple(walk): sum(Fraction(process.gamma) ** k * costs[c] for k, c in enumerate(walk[:-1])) for walk in walks}
+        price = {
+            tuple(walk): sum(Fraction(process.gamma) ** k * costs[c] for k, c in enumerate(walk[:-1])) for walk in walks
+        }
         taken = tuple(found.path(start).tolist())
         assert taken in price
         assert price[taken] <= min(price.values()) * (1 + Fraction(1, 10**9))
