@@ -1,6 +1,7 @@
-"""The claim that nobody was in a zone: what holds, and tests that break just it; and what zones mean for other claims."""
+"""The claim that nobody was in a zone, and tests that break just it; and what zones mean for other claims."""
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ def test_without_zones_there_is_no_such_claim():
 def test_it_holds_with_the_least_distance_that_shapely_finds():
     places = [[2, 6], [2.5, 4.5], [2.2, 3.1], [3.5, 2.5], [4.5, 2.9]]
     claim = tc.certify(log(flight(*places)))["zones"]
-    apart = [shapely.Polygon(ZONE).distance(shapely.LineString(way)) for way in zip(places, places[1:], strict=False)]
+    apart = [shapely.Polygon(ZONE).distance(shapely.LineString(way)) for way in pairwise(places)]
     assert claim.verdict == "holds"
     assert claim.figures["least_distance"] == pytest.approx(min(apart), rel=1e-12)
     assert claim.figures["nearest_agent"] == 5
@@ -69,7 +70,7 @@ def test_a_way_that_meets_a_zone_breaks_just_this_claim(places, step, length):
     assert claim.faults[0].amount == pytest.approx(inside, abs=1e-12)
     assert claim.faults[0].reason == "met zone 0"
     assert inside == pytest.approx(length or inside)
-    apart = log(flight(*places), (ZONE + [0, 50],))
+    apart = log(flight(*places), (ZONE + np.array([0.0, 50.0]),))
     assert [c.verdict for c in tc.certify(apart) if c.key != "zones"] == [
         c.verdict for c in certificate if c.key != "zones"
     ]

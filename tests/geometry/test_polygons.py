@@ -5,9 +5,9 @@ import pickle
 import numpy as np
 import pytest
 import shapely
+from tests.safety.fields import polygon
 
 import tricover as tc
-from tests.safety.fields import polygon
 from tricover.errors import InputError
 from tricover.geometry import Crossing, as_zones, combine, crossings
 from tricover.geometry.polygons import checked_zone
@@ -176,7 +176,7 @@ def test_cells_are_forbidden_that_touch_a_zone_and_no_others(offset, thin):
         cells = shapely.polygons(combine(grid.corners(np.arange(len(grid))), triangle[None]))
         blocked = as_zones(zones).cells(triangle[None], grid)[0]
         assert not (shapely.intersects(whole, cells) & ~blocked).any()
-        # Those beyond are within the slack: a millionth of a millionth of the coordinates, over the triangle's flatness.
+        # Those beyond are within the slack: some 1e-12 of the coordinates, over the triangle's flatness.
         assert (shapely.distance(whole, cells[blocked]) <= 1e-9 * max(1, offset) / thin * 1e-2).all()
 
 

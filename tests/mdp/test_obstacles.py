@@ -1,4 +1,4 @@
-"""Forbidden cells and terrain: beside QuantEcon on the same process, NetworkX on the same graph, and walks in fractions."""
+"""Forbidden cells and terrain: beside QuantEcon on the same process, NetworkX on the same graph, walks in fractions."""
 
 from fractions import Fraction
 
@@ -6,9 +6,9 @@ import networkx as nx
 import numpy as np
 import pytest
 from quantecon.markov import DiscreteDP
+from tests.safety.fields import polygon
 
 import tricover as tc
-from tests.safety.fields import polygon
 from tricover import mdp
 from tricover.errors import InputError
 from tricover.geometry import as_zones, combine

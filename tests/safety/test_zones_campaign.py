@@ -13,7 +13,7 @@ LANDING = [kind for kind in KINDS if kind != "rotorpy" and tc.vehicle(kind).land
 
 
 @pytest.mark.parametrize("vehicle", LANDING)
-def test_nobody_enters_a_zone_and_everybody_settles_or_is_named(vehicle):
+def test_nobody_enters_a_zone_and_everybody_settles_or_is_named(vehicle, record_property):
     settled = converged = named = ways = 0
     for seed in range(FIELDS):
         made = scenario(np.random.default_rng([seed, 17]), vehicle, 20_000 if vehicle == "exact" else 60)
@@ -26,7 +26,9 @@ def test_nobody_enters_a_zone_and_everybody_settles_or_is_named(vehicle):
             assert run.largest_error < 1e-9, seed
             assert run.converged == (not run.cut_off), seed
             settled, converged, named = settled + 1, converged + run.converged, named + len(run.cut_off)
-    print(f"{vehicle}: {FIELDS} fields, {ways} ways, {settled} settled, {converged} converged, {named} agents cut off")
+    figures = {"fields": FIELDS, "ways": ways, "settled": settled, "converged": converged, "cut off": named}
+    for name, figure in figures.items():
+        record_property(name, figure)
 
 
 def test_the_vehicles_are_those_that_land_in_their_cells():

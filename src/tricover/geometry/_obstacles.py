@@ -281,6 +281,8 @@ def plan(
     A place that is NaN is anywhere: then every free cell can be reached. In ``room``, a flood from the goal is left
     behind where the agent walks (status 1 or 2).
     """
+    if not np.isfinite(triangle).all():  # of one who has not heard everybody
+        return Found(UNTOUCHED, -1, -1, -1)
     x, y, anywhere = place[0], place[1], np.isnan(place[0])
     largest = max(np.abs(triangle).max(), 0.0 if anywhere else max(abs(x), abs(y)))
     slack = SLACK * largest

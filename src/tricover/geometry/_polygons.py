@@ -50,7 +50,9 @@ class Field(NamedTuple):
 
 @kernel
 def near_box(field: Field, x0: float, y0: float, x1: float, y1: float) -> bool:
-    """Whether some polygon's box may meet this one: never False where it does."""
+    """Whether some polygon's box may meet this one: never False where it does. One that is NaN meets none."""
+    if not (x0 <= x1 and y0 <= y1):
+        return False
     left = int(max(0.0, min(TILES, np.floor((x0 - field.frame[0]) * field.frame[2]))))
     low = int(max(0.0, min(TILES, np.floor((y0 - field.frame[1]) * field.frame[3]))))
     right = int(max(0.0, min(TILES, np.floor((x1 - field.frame[0]) * field.frame[2]) + 1)))
@@ -253,6 +255,10 @@ def least(field: Field, before: Floats, after: Floats, best: float) -> tuple[flo
     way, which = -1, -1
     for i in range(len(before)):
         ax, ay, bx, by = before[i, 0], before[i, 1], after[i, 0], after[i, 1]
+        # What is as near as the nearest so far has a box within reach; most have none.
+        around = min(ax, bx) - best, min(ay, by) - best, max(ax, bx) + best, max(ay, by) + best
+        if not near_box(field, around[0], around[1], around[2], around[3]):
+            continue
         for zone in range(len(field.boxes)):
             box = field.boxes[zone]
             # No polygon is nearer than its box.
