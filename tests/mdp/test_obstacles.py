@@ -155,6 +155,23 @@ def test_terrain_is_gone_around_where_the_reward_lets_it():
     assert around.reaches_goal
 
 
+def test_what_suffices_on_plain_ground_need_not_on_rough_ground():
+    """Around cells as rough as these an optimal walk is longer than a shortest one: QuantEcon says so, too."""
+    grid = tc.CellGrid(6)
+    rough = np.zeros(len(grid))
+    plain = tc.LocalMDP(grid, TRIANGLE, len(grid) - 1, gamma=0.9)
+    path = plain.solve().path(0)
+    rough[path[3:-2]] = 1000 * plain._unit
+    process = tc.LocalMDP(grid, TRIANGLE, len(grid) - 1, beta=plain.beta, gamma=0.9, terrain=rough)
+    assert process.beta == plain.beta
+    expected = -DiscreteDP(*process.to_quantecon()).solve(method="policy_iteration", max_iter=60).v
+    assert np.allclose(process.solve().value, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
+    assert process.solve().iterations > 1  # no single pass over shortest walks
+    whole = tc.LocalMDP(grid, TRIANGLE, len(grid) - 1, gamma=0.9, terrain=rough)
+    assert whole.beta == pytest.approx(1001 * plain.beta)
+    assert len(whole.solve().path(0)) == len(path)  # the default leads by a shortest walk
+
+
 @pytest.mark.parametrize("resolution", [1, 4, 9])
 def test_no_forbidden_cells_change_no_bit(resolution):
     grid = tc.CellGrid(resolution)

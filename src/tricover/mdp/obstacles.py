@@ -80,7 +80,7 @@ def graph_of(grid: CellGrid, goal: int, forbidden: Flags | None) -> Graph:
     moves = _moves_around(grid, goal, forbidden)
     reaching = moves >= 0
     last = int(moves.max())
-    levels = np.append(np.where(reaching, moves, last + 1), last + 3).astype(np.int32)
+    levels = np.append(np.where(reaching, moves, last + 1), last + 2).astype(np.int32)
     order = np.argsort(levels[:-1], kind="stable").astype(np.uint32)
     ends = np.cumsum(np.bincount(levels[:-1])).astype(np.uint32)
     open_ways = reaching[:, None] & np.append(reaching, False)[table.neighbors]

@@ -137,7 +137,12 @@ def _draw_decision(ax: "Axes", run: Run, life: _Life) -> None:
         ax.set_axis_off()
         return
     grid = CellGrid(control.resolution)
-    mdp = LocalMDP(grid, life.triangles[-1], goal, control.alpha, control.beta, control.gamma)
+    settings, zones = (control.alpha, control.beta, control.gamma), run.epochs[-1].told.obstacles
+    blocked = None if zones is None else zones.cells(life.triangles[-1:], grid)[0]
+    if blocked is not None and blocked[goal]:  # the triangle moved in the last step
+        ax.set_axis_off()
+        return
+    mdp = LocalMDP(grid, life.triangles[-1], goal, *settings, blocked=blocked)
     draw_solution(ax, mdp.solve(), EQUILATERAL)
     ax.set_title("value of each cell, and the policy to its goal", loc="left")
 

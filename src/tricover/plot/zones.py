@@ -22,7 +22,7 @@ def draw_zones(ax: "Axes", run: Run) -> None:
     if zones is None:
         return
     looks = {f"{name}s" if name != "hatch" else name: value for name, value in _LOOKS.items()}
-    shapes = PolyCollection(list(zones), zorder=0.3, **looks)
+    shapes = PolyCollection(list(zones), zorder=0.45, **looks)
     shapes.set_hatch_linewidth(0.4)
     ax.add_collection(shapes, autolim=False)
 
