@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,10 +11,12 @@ from typer.testing import CliRunner
 import tricover as tc
 from tests.safety.fields import entered, scenario
 from tricover.cli.main import app
-from tricover.control import Told
+from tricover.control import Told, decide
 from tricover.errors import FileFormatError, InputError
 from tricover.formats import Projection
+from tricover.report.summary import summary_section
 from tricover.simulation import Mission
+from tricover.simulation.deciding import view_of
 
 TEAM = [[0, 0], [12, 0], [12, 12], [0, 12], [6, 6], [2, 6], [6, 2], [9, 7], [5, 10]]
 ZONES = [[[1, 1], [2, 1], [2, 2]], [[8, 3], [9, 3], [9.5, 4], [8, 4]]]
@@ -214,13 +217,15 @@ def test_who_is_cut_off_is_told_with_the_zone(tmp_path):
     assert run.settled_at is not None
     assert not run.converged
     assert run.positions[-1, 5, 1] > 5.6
-    assert run.summary()["cut_off"] == [{"agent": 5, "zone": 1, "holds": False}]
+    assert run.summary()["cut_off"] == [5]
+    assert "agent 5 by zone 1" in summary_section(run).html
+    assert run.to_xarray().attrs["cut_off"] == [5]
     made.save(tmp_path / "cut.toml")
     said = CliRunner().invoke(app, ["run", str(tmp_path / "cut.toml")])
     assert said.exit_code == 1
     assert "agent 5 by zone 1" in said.stdout
     facts = json.loads(CliRunner().invoke(app, ["run", str(tmp_path / "cut.toml"), "--json"]).stdout)
-    assert facts["cut_off"] == [{"agent": 5, "zone": 1, "holds": False}]
+    assert facts["cut_off"] == [5]
     assert "cut_off" not in tc.simulate(made.replace(safety={"zones": None})).summary()
 
 
@@ -240,6 +245,22 @@ def test_the_desired_configuration_is_where_the_team_settles():
         tc.desired_configuration(run.network, run.targets, zones=ZONES)
     with pytest.raises(InputError, match="positions must have the shape"):
         tc.desired_configuration(*parts, ZONES, [[0, 0]])
+
+
+def test_one_agent_alone_decides_as_in_the_team():
+    """With the targets in its own triangle alone, near zones and far from them."""
+    made = scenario(np.random.default_rng([3, 17]), "anywhere", 12)
+    mission = Mission.of(made)
+    told = mission.epochs[0].told
+    followers = told.network.followers
+    for step in tc.steps(mission):
+        whole = decide(view_of(mission, step.state, followers), told, {})
+        for row, agent in enumerate(followers):
+            view = view_of(mission, step.state, np.array([agent]))
+            alone = replace(view, seen=view.seen.within(view.heard[0]))
+            one = decide(alone, Told.from_json(told.to_json()) if step.step == 0 else told, {})
+            assert [part[0] for part in one.cells] == [part[row] for part in whole.cells]
+            assert np.allclose(one.setpoints[0], whole.setpoints[row], rtol=0, atol=1e-9)
 
 
 def test_reach_does_not_go_around_and_is_judged():

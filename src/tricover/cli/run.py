@@ -11,7 +11,7 @@ from tricover.cli.console import AsJson, Quiet, load_kernels, new_table, note, s
 from tricover.cli.places import Output
 from tricover.cli.reading import place_of
 from tricover.cli.subject import step_bar
-from tricover.errors import InputError, agents, listed, plain
+from tricover.errors import InputError, plain
 from tricover.units import length
 
 __all__ = ["run"]
@@ -41,6 +41,7 @@ def run(
     if (resume or overwrite) and output is None:
         raise InputError(f"{'--resume' if resume else '--overwrite'} goes with --output: which run is it?")
     load_kernels(quiet)
+    from tricover.control import named_by_zone
     from tricover.simulation import Scenario, simulate
 
     with step_bar(wanted=not quiet and not as_json) as progress:
@@ -50,7 +51,7 @@ def run(
     if as_json:
         typer.echo(json.dumps(facts, indent=2))
     elif not quiet:
-        _show(facts)
+        _show(facts, named_by_zone(result.cut_off))
     if result.interrupted:
         if not quiet:
             again = f" Go on with: tricover run {quote(str(scenario))} -o {quote(str(output))} --resume"
@@ -59,15 +60,7 @@ def run(
     raise typer.Exit(0 if result.converged else 1)
 
 
-def _cut_off(who: list[dict[str, Any]]) -> str:
-    """Who is cut off, by which zone."""
-    by_zone: dict[int, list[int]] = {}
-    for one in who:
-        by_zone.setdefault(one["zone"], []).append(one["agent"])
-    return listed(f"{agents(some)} by zone {zone}" for zone, some in sorted(by_zone.items()))
-
-
-def _show(facts: dict[str, Any]) -> None:
+def _show(facts: dict[str, Any], cut_off: str) -> None:
     settled = "no" if facts["settled_at"] is None else f"at step {facts['settled_at']}"
     rows = {
         "agents": f"{facts['agents']} in {facts['layers']} layers below the anchors",
@@ -80,8 +73,8 @@ def _show(facts: dict[str, Any]) -> None:
         "missed reach sets": str(facts["misses"]),
         "kept in": plain(facts["store"] or "") or "nothing (-o FOLDER keeps the run)",
     }
-    if facts.get("cut_off"):
-        rows["cut off from their goals"] = _cut_off(facts["cut_off"])
+    if cut_off:
+        rows["cut off from their goals"] = cut_off
     if facts["origin"] is not None:
         rows["point (0, 0)"] = "lon {:.9f}, lat {:.9f}".format(*facts["origin"])
     table = new_table(facts["name"], run="left", result="left")

@@ -12,7 +12,7 @@ from tricover.control.memory import Memory, learn, memory_of, rows_of
 from tricover.control.reach_sets import inset, points_as_sets, reach_sets_of
 from tricover.control.told import MOTIONS, Motion, Told
 from tricover.control.view import Near, View
-from tricover.control.zones import CutOff, cut_off
+from tricover.control.zones import CutOff, cut_off, named_by_zone
 
 __all__ = [
     "HOLD",
@@ -33,6 +33,7 @@ __all__ = [
     "inset",
     "learn",
     "memory_of",
+    "named_by_zone",
     "points_as_sets",
     "reach_sets_of",
     "rows_of",

@@ -13,9 +13,10 @@ from tricover.control.decision import HOLD, decide
 from tricover.control.memory import Memory
 from tricover.control.told import Told
 from tricover.control.view import View
+from tricover.errors import agents, listed
 from tricover.goals.zones import CUT_OFF
 
-__all__ = ["CutOff", "cut_off"]
+__all__ = ["CutOff", "cut_off", "named_by_zone"]
 
 
 class CutOff(NamedTuple):
@@ -45,3 +46,13 @@ def cut_off(view: View, told: Told, memory: Memory) -> list[CutOff]:
     met = zones.crossed(*ways)
     between = np.where(met >= 0, met, zones.nearest(*ways))
     return [CutOff(int(view.agents[row]), int(zone), bool(held[row])) for row, zone in zip(who, between, strict=True)]
+
+
+def named_by_zone(found: list[CutOff]) -> str:
+    """Who is cut off, for people.
+
+    >>> named_by_zone([CutOff(3, 1, False), CutOff(5, 0, True), CutOff(7, 1, False)])
+    'agent 5 by zone 0 and agents 3 and 7 by zone 1'
+    """
+    zones = sorted({one.zone for one in found})
+    return listed(f"{agents(one.agent for one in found if one.zone == zone)} by zone {zone}" for zone in zones)

@@ -101,9 +101,10 @@ class Mission:
         paths = paths_of(scenario, ground.targets, networks)
         parts = zip(networks, paths, strict=True)
         epochs = [Epoch(start, told_of(scenario, one, path, ground)) for (start, one), path in parts]
-        mission = cls.with_epochs(scenario, epochs, ground)
-        check_zones([(epoch.start, epoch.told) for epoch in epochs], mission.start().positions)
-        return mission
+        joining = [join.places for join in _joins(scenario)]
+        if ground.zones is not None:
+            check_zones([(epoch.start, epoch.told) for epoch in epochs], np.concatenate([ground.start, *joining]))
+        return cls.with_epochs(scenario, epochs, ground)
 
     @classmethod
     def with_epochs(cls, scenario: Scenario, epochs: Sequence[Epoch], ground: Ground | None = None) -> "Mission":

@@ -90,8 +90,16 @@ class Run:
             "largest_error": self.largest_error if self._desired_known else None,
             "misses": self.missed,
             "interrupted": self.interrupted,
-            **({} if self.scenario.safety.zones is None else {"cut_off": [one._asdict() for one in self.cut_off]}),
+            **({} if self.scenario.safety.zones is None else {"cut_off": self._cut_off}),
         }
+
+    @property
+    def _cut_off(self) -> list[int] | None:
+        """Who is cut off; None if nobody is, or if the user's rule is gone, so that nobody can tell."""
+        try:
+            return [one.agent for one in self.cut_off] or None
+        except UnknownNameError:
+            return None
 
     @property
     def _desired_known(self) -> bool:
@@ -290,7 +298,7 @@ class Run:
         A team that stands still must stand at its desired configuration, up to rounding; one whose vehicles never quite
         do must have every follower at its goal.
         """
-        if self.settled_at is None or self.cut_off:
+        if self.settled_at is None or self._cut_off:
             return False
         ends = self.read("positions", self.steps - 1, self.steps + 1)
         extent = float(np.abs(self.desired - self.desired.mean(axis=0)).max() + np.abs(self.desired).max() * 1e-3)

@@ -24,9 +24,7 @@ def check_zones(told: Sequence[tuple[int, Told]], positions: Floats) -> None:
 
     ``told`` is what agents are told, each with the step from which on it holds.
     """
-    if not told or told[0][1].zones is None:
-        return
-    zones = as_zones(told[0][1].zones)
+    zones = as_zones(told[0][1].zones or ())
     inside = zones.crossed(positions, positions, TOUCHING)
     if (inside >= 0).any():
         agent = int(np.argmax(inside >= 0))
