@@ -154,6 +154,30 @@ def test_radii_are_claimed_near_zones_only_where_the_triangle_stands():
     first = network.layers[1]
     assert np.isfinite(found.radii[first]).all()  # anchors stand, so these triangles do
 
+    heard = np.isinf(found.radii[network.in_neighbors[network.followers]]).any(axis=1)
+    assert heard.any()
+    assert np.isinf(found.radii[network.followers[heard]]).all()  # nothing is known of those below, either
+
+
+def test_one_that_holds_stays():
+    """At resolution 1 a zone anywhere in the triangle forbids its only cell."""
+    made = tc.Scenario(
+        reference=TEAM,
+        targets=[[1, 6], [6, 1]],
+        network={"core": 4},
+        control={"motion": "walk", "resolution": 1},
+        vehicle="anywhere",
+        safety={"zones": [np.array([[1.0, 3], [1.2, 3], [1, 3.2]])]},
+        steps=20,
+    )
+    run = tc.simulate(made)
+    assert run.cut_off == [(5, 0, True)]
+    assert (run.positions[:, 5] == TEAM[5]).all()
+    certificate = tc.certify(run)
+    assert certificate.neighbourhood.radii[5] == 0
+    assert certificate.neighbourhood.proper[5]
+    assert certificate["neighbourhood"].verdict == "holds"
+
 
 def test_the_command_reads_zones_for_a_log(tmp_path):
     plane = Projection(7.2, 51.5)

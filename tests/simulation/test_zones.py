@@ -202,6 +202,35 @@ def test_one_that_joins_in_a_zone_is_named_and_a_new_anchor_looks_for_itself():
     assert run.settled_at is not None
 
 
+WALL = [[3, 4.9], [3.4, 4.9], [3.4, 7.1], [3, 7.1]]  # between the reference position of agent 5 and the core
+LOST = {"leave": [{"step": 60, "agents": [3]}]}  # then agent 5 is on the hull, and sent to its reference position
+
+
+def test_a_new_anchor_holds_where_its_way_would_meet_a_zone():
+    made = given([WALL], control={**WALK, "resolution": 16}, events=LOST, steps=200).replace(targets=[[4.6, 6.3]])
+    run = tc.simulate(made)
+    assert 5 in run.network.anchors
+    assert np.linalg.norm(run.positions[60, 5] - [4.6, 6.3]) < 0.4
+    assert np.array_equal(run.positions[-1, 5], run.positions[60, 5])
+    assert (5, 0, True) in run.cut_off
+    assert run.settled_at is not None
+    assert not run.converged
+    assert run.largest_error < 1e-9  # it is where it can be
+    assert entered(run.positions, [WALL]) == []
+
+
+def test_where_a_new_anchor_will_be_is_not_known_before_the_run():
+    """It begins behind the wall, walks around it, and is where it has to be when it becomes an anchor."""
+    start = np.array(TEAM, float)
+    start[5] = [4.6, 6.3]
+    made = given([WALL], control={**WALK, "resolution": 16}, events=LOST, steps=200)
+    made = made.replace(formation={"start": start}, targets=[[2, 6]])
+    run = tc.simulate(made)
+    assert run.positions[-1, 5].tolist() == [2, 6]
+    assert entered(run.positions, [WALL]) == []
+    assert 5 not in [one.agent for one in run.cut_off]
+
+
 def test_who_is_cut_off_is_told_with_the_zone(tmp_path):
     wall = [[[20, 20], [21, 20], [21, 21]], [[-1, 5.4], [5, 5.4], [5, 5.6], [-1, 5.6]]]
     made = tc.Scenario(

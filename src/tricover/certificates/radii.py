@@ -70,10 +70,10 @@ def neighbourhood(network: Network, desired: Floats, settings: Settings, exact: 
             radii[agents[loose]] = np.minimum(contained, farthest)
         if settings.around is not None:
             near, held = _near_zones(own, around, theirs, settings)
-            unknown = (near & (theirs > 0).any(axis=1)) | (theirs >= _FAR).any(axis=1)
+            unknown = near & (theirs > 0).any(axis=1)  # whoever hears one that may be anywhere has zones near, too
             radii[agents[held]] = 0.0
             radii[agents[unknown]] = _FAR
-            proper[agents] = np.where(near | unknown, ~unknown, proper[agents])
+            proper[agents] = np.where(near, ~unknown, proper[agents])
     return Neighbourhood(desired, np.where(radii >= _FAR, np.inf, radii), proper)
 
 

@@ -37,11 +37,10 @@ def check_zones(told: Sequence[tuple[int, Told]], positions: Floats) -> None:
         end = told[order + 1][0] if order + 1 < len(told) else start + len(now.paths)
         anchors = now.network.anchors
         for step in range(start, max(end, start + 1)):
-            places = now.places(step)
-            known = np.where(np.isnan(places), where[anchors], places)
-            here = np.where(np.isnan(where[anchors]), known, where[anchors])
-            _check_ways(zones.crossed(here, known, TOUCHING), anchors, here, known)
-            where[anchors] = known
+            places = now.places(step)  # NaN: wherever it then is
+            here = np.where(np.isnan(where[anchors]), places, where[anchors])
+            _check_ways(zones.crossed(here, places, TOUCHING), anchors, here, places)
+            where[anchors] = places
             if step >= len(now.paths) - 1:
                 break
         where[now.network.followers] = np.nan  # who knows where they are
