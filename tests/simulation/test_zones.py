@@ -292,6 +292,40 @@ def test_one_agent_alone_decides_as_in_the_team():
             assert np.allclose(one.setpoints[0], whole.setpoints[row], rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize("vehicle", ["exact", "anywhere"])
+@pytest.mark.parametrize("seed", range(4))
+def test_edges_of_zones_on_edges_of_cells_are_no_loophole(seed, vehicle):
+    """Everything on a lattice: agents land on cells' edges (no margin), beside zones that begin there."""
+    rng = np.random.default_rng(seed)
+    zones = []
+    for corner in rng.integers(1, 21, (5, 2)) / 2:
+        ring = (
+            np.array([[0.0, 0], [1.5, 0], [1.5, 1], [0, 1]])
+            if rng.random() < 0.5
+            else np.array([[0.0, 0], [1, 1], [0, 2]])
+        )
+        if tc.geometry.as_zones([ring + corner]).holding(np.array(TEAM, float)).max() < 0:
+            zones.append(ring + corner)
+    control = {"motion": "walk", "resolution": 12, "margin": 0.0}
+    made = given(zones, control=control, vehicle=vehicle, steps=120, seed=seed)
+    run = tc.simulate(made.replace(targets=rng.uniform(0, 12, (6, 2))))
+    assert entered(run.positions, zones) == []
+    assert tc.certify(run)["zones"].verdict == "holds"
+
+
+def test_a_triangle_without_a_free_cell_has_its_goal_cell_where_nobody_can_be():
+    network = tc.build_network(TEAM[:6], core=4)
+    whole = [[[-1, 1], [7, 1], [7, 11], [-1, 11]]]
+    assert np.array_equal(
+        tc.desired_configuration(network, [[1, 6]], resolution=2, zones=whole),
+        tc.desired_configuration(network, [[1, 6]], resolution=2),
+    )
+    there = np.array(TEAM[:6], float)
+    there[5] = [0.01, 0.5]  # in the triangle, outside the zone
+    held = tc.desired_configuration(network, [[1, 6]], resolution=2, zones=whole, positions=there)
+    assert held[5].tolist() == [0.01, 0.5]
+
+
 def test_reach_does_not_go_around_and_is_judged():
     run = tc.simulate(given(control={"motion": "reach"}))
     plain = tc.simulate(given(control={"motion": "reach"}).replace(safety={"zones": None}))

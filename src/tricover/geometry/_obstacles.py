@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.compiled import kernel
+from tricover.compiled import kernel, typed
 from tricover.geometry._outcomes import AROUND, CUT_OFF, HELD, SLACK, UNTOUCHED
 from tricover.geometry._polygons import Field, first_near, holding, hull_free, list_near, near_box
 from tricover.geometry._triangles import cell_of, is_flat, weigh
@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
+_NO_END = typed(-1)  # of a flood: on to the last cell
 _CELL_SLACK = 512 * 2.220446049250313e-16  # SLACK in cells, before it is scaled to the triangle
 
 
@@ -321,7 +322,7 @@ def plan(
     if room.levels[start] >= 0:
         return Found(AROUND, state, start, goal)
     # There is no way to it: as near as there is one.
-    floods(neighbors, start, -1, room)
+    floods(neighbors, start, _NO_END, room)
     goal = _nearest(weights, triangle, point[0], point[1], True, room)
     floods(neighbors, goal, start, room)
     return Found(AROUND if room.forbidden[wanted] else CUT_OFF, state, start, goal)
