@@ -17,6 +17,7 @@ TOPICS = (
     "network",
     "targets",
     "mdp",
+    "zones",
     "vehicles",
     "simulation",
     "coveragecontrol",

@@ -48,6 +48,13 @@ GEOJSON = {
     ],
 }
 
+NOTCHED = [[7.202, 51.502], [7.204, 51.502], [7.204, 51.504], [7.203, 51.5025], [7.202, 51.504], [7.202, 51.502]]
+ZONES = [
+    {"type": "Polygon", "coordinates": [SQUARE, HOLE]},
+    {**GEOJSON, "features": [GEOJSON["features"][1], GEOJSON["features"][3]]},
+    {"type": "MultiPolygon", "coordinates": [[NOTCHED], [SQUARE]]},
+]
+
 SCENARIOS = [
     """
 name = "made by rule"
@@ -134,6 +141,20 @@ goal = "reference"
 [vehicle]
 kind = "anywhere"
 """,
+    """
+[formation]
+file = "team.csv"
+[targets]
+file = "targets.csv"
+[control]
+motion = "walk"
+resolution = 6
+[vehicle]
+kind = "anywhere"
+[safety]
+separation = 0.5
+zones = [[[12, 3], [14, 3], [14.5, 6], [12, 5]], [[1, 20], [2, 20], [1.5, 22]]]
+""",
 ]
 
 FLIGHT = """
@@ -169,6 +190,7 @@ def seeds(kind: str) -> tuple[bytes, ...]:
         "tif": [_tiff(None), _tiff("EPSG:32632")],
         "json": [*_written("json"), json.dumps(TEAM.tolist()), json.dumps(GEOJSON)],
         "geojson": [*_written("geojson"), json.dumps(GEOJSON)],
+        "zones": [json.dumps(zones) for zones in ZONES],
         "toml": [*SCENARIOS],
         "flight": [FLIGHT],
         "network": [_network("fermat", None), _network("balanced", 5), _repaired(), _in_space()],

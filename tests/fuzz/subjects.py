@@ -22,8 +22,9 @@ from tests.fuzz.corpus import TARGETS
 from tricover.certificates import read_log
 from tricover.cli.main import main
 from tricover.errors import InputError
-from tricover.formats import Points, read_points, write_points
+from tricover.formats import Points, Projection, read_points, read_polygons, write_points
 from tricover.formats.raster import read_raster
+from tricover.geometry import as_zones
 from tricover.simulation.loop import steps
 from tricover.simulation.mission import Mission
 
@@ -92,6 +93,18 @@ def check(found: Points) -> None:
     if found.projection is not None:
         assert np.isfinite(found.degrees).all()
         assert (np.abs(found.degrees[:, :2]) <= [180, 90]).all()
+
+
+def zones(path: Path) -> None:
+    """Polygons that nobody enters are read, checked, and asked for ways and cells."""
+    found = as_zones(read_polygons(path, Projection(7.2, 51.5)))
+    assert all(len(ring) >= 3 and np.isfinite(ring).all() for ring in found.polygons)
+    again = as_zones(found.polygons)
+    assert all(np.array_equal(one, other) for one, other in zip(found.polygons, again.polygons, strict=True))
+    middles = np.array([ring.mean(axis=0) for ring in found.polygons])
+    corners = np.array([ring[0] for ring in found.polygons])
+    assert (found.crossed(middles, corners) >= 0).all()
+    assert found.cells(np.array([TRIANGLE], np.float64), tc.CellGrid(5)).shape == (1, 25)
 
 
 def scenario(path: Path) -> None:
@@ -208,6 +221,11 @@ def certify_with_network(path: Path) -> None:
     command("certify", path.with_name("log.csv"), "--network", path)
 
 
+def certify_with_zones(path: Path) -> None:
+    words = ("certify", path.with_name("log.csv"), "--network", path.with_name("network.json"))
+    command(*words, "--zones", path, "--origin", "7.2,51.5", "--json")
+
+
 def certify_with_scenario(path: Path) -> None:
     with contextlib.suppress(tc.TricoverError):
         small(tc.Scenario.load(path)).save(path)
@@ -235,6 +253,7 @@ SUBJECTS = {
         Subject("map", "map", ".npy", area),
         Subject("tif", "tif", ".tif", area),
         Subject("scenario", "toml", ".toml", scenario),
+        Subject("zones", "zones", ".geojson", zones),
         Subject("network", "network", ".json", network),
         Subject("mission", "mission", ".json", mission),
         Subject("log", "log", ".csv", log),
@@ -245,6 +264,7 @@ SUBJECTS = {
         _on_scenario("certify scenario", "certify", "--json"),
         Subject("tricover certify log", "log", ".csv", certify_log, 10),
         Subject("tricover certify --network", "network", ".json", certify_with_network, 10),
+        Subject("tricover certify --zones", "zones", ".geojson", certify_with_zones, 10),
         Subject("tricover certify --scenario", "flight", ".toml", certify_with_scenario, 10),
         _on_scenario("export csv", "export", "-o", "out.csv"),
         _on_scenario("export geojson", "export", "-o", "out.geojson"),

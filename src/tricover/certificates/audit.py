@@ -17,6 +17,7 @@ from tricover.certificates.theorem2 import Containment, Products
 from tricover.certificates.theorem3 import Convergence
 from tricover.certificates.transition import framed, rows_of
 from tricover.certificates.waiting import as_far_as_they_go
+from tricover.certificates.zones import Outside
 
 __all__ = ["audit", "steps_of"]
 
@@ -46,6 +47,8 @@ def audit(
     ]
     if log.settings.motion == "morph":
         checks.append(Nested(log))
+    if log.settings.zones is not None:
+        checks.append(Outside(log))
     for step in steps_of(log):
         for check in checks:
             check.see(step)

@@ -46,6 +46,7 @@ class Settings:
         separation: metres that agents keep from each other, where it was asked for.
         apart: metres by which goals are kept apart for that: more, where vehicles may miss.
         speed: metres per step that nobody exceeds, for ``morph``; None: its own, see ``control.speed``.
+        zones: polygons that nobody enters, (K, 2) each, in metres, where there are any.
     """
 
     motion: Literal["reach", "walk", "morph"] | None = None
@@ -59,6 +60,12 @@ class Settings:
     separation: float | None = None
     apart: float | None = None
     speed: float | None = None
+    zones: tuple[Floats, ...] | None = None
+
+    @property
+    def around(self) -> tuple[Floats, ...] | None:
+        """The zones that agents walk around: with ``walk`` alone."""
+        return self.zones if self.motion == "walk" else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,9 @@ least η/M, or η for an agent that was outside.
 
 Positions alone are enough to check this: which of the at most four cells was meant is seen from where the agent landed.
 
+Among zones, a follower that is not in a free cell of its triangle is sent into a free one, with the margin in that
+cell, or holds: then it stays where it is.
+
 The motions ``reach`` and ``morph`` ask for a single point, which is no triangle strictly inside another. C1 does not
 apply to them.
 """
@@ -19,7 +22,7 @@ from tricover.certificates.check import Step
 from tricover.certificates.faults import Faults
 from tricover.certificates.log import ROUNDING, Log
 from tricover.certificates.transition import Rows, rows_of
-from tricover.geometry import CellGrid, volumes
+from tricover.geometry import CellGrid, as_zones, volumes
 
 __all__ = ["Margins"]
 
@@ -52,6 +55,8 @@ class Margins:
         slack = self._slack(step, proper[short])
         # An agent within rounding of an edge may have been in the cell on its other side: try those cells too.
         found[short] = self._kept_nearby(standing, step.rows, proper[short], slack)
+        if settings.around is not None:
+            found[short] = np.maximum(found[short], self._kept_among_zones(step, standing, proper[short]))
         self.smallest = min(self.smallest, float(found.min(initial=np.inf)))
         bad = short[found[short] < settings.margin - slack * settings.resolution]
         agents = step.frame.followers[proper[bad]]
@@ -79,6 +84,24 @@ class Margins:
             margins = _best_margin(self.grid, np.maximum(cells, 0), landing.weights[places])
             best = np.where(inside & (cells >= 0), np.maximum(best, margins), best)
         return np.asarray(best)
+
+    def _kept_among_zones(self, step: Step, standing: Rows, places: Ints) -> Floats:
+        """Margins (K,) of followers that were not in a free cell, in the cells where they landed; 1/3 for who held."""
+        assert self.log.settings.around is not None
+        zones, best = as_zones(self.log.settings.around), np.full(len(places), -np.inf)
+        for row, place in enumerate(places.tolist()):
+            agent, triangle = step.frame.followers[place], step.before[step.frame.corners[place]]
+            if standing.outside[place] == 0:
+                cell = self.grid.locate(standing.weights[place])
+                if not zones.cells(triangle[None], self.grid)[0, cell]:
+                    continue
+            moved = np.abs(step.after[agent] - step.before[agent]).max()
+            if moved <= ROUNDING * np.abs(step.after[agent]).max():
+                best[row] = 1 / 3
+            elif step.rows.outside[place] == 0:
+                cell = self.grid.locate(step.rows.weights[place])
+                best[row] = _margin(self.grid, np.atleast_1d(cell), step.rows.weights[place : place + 1])[0]
+        return best
 
     def _slack(self, step: Step, places: Ints) -> Floats:
         """What rounding of positions can do to barycentric coordinates: its size over the smallest height."""
@@ -117,11 +140,14 @@ def _best_margin(grid: CellGrid, cells: Ints, weights: Floats) -> Floats:
 
     With t = M·weights, a point has the coordinates t - (i, j, k) in an up cell, and (i, j, k) + 1 - t in a down cell.
     """
-    scaled = grid.resolution * weights
     candidates = np.column_stack([cells, grid.neighbors[cells]])
     best = np.full(len(cells), -np.inf)
     for cell in candidates.T:
-        offsets = scaled - grid.coordinates[cell]
-        margins = np.where(grid.up[cell][:, None], offsets, 1 - offsets).min(axis=1, initial=1.0)
-        best = np.where(cell >= 0, np.maximum(best, margins), best)
+        best = np.where(cell >= 0, np.maximum(best, _margin(grid, cell, weights)), best)
     return best
+
+
+def _margin(grid: CellGrid, cells: Ints, weights: Floats) -> Floats:
+    """Margin (K,) of points with barycentric coordinates (K, 3) in cells (K,)."""
+    offsets = grid.resolution * weights - grid.coordinates[cells]
+    return np.asarray(np.where(grid.up[cells][:, None], offsets, 1 - offsets).min(axis=1, initial=1.0))

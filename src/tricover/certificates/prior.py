@@ -80,11 +80,15 @@ def foresee(scenario: Scenario) -> Certificate:
         *_nested(last.network, settings),
     )
     if may_wait(settings):
-        unknown = "Agents wait for each other to keep apart: nobody knows how long."
-        late = [Claim(*head, NOT_APPLICABLE, unknown) for head in (CONVERGENCE, NEIGHBOURHOOD)]
+        why = "Agents wait for each other to keep apart: nobody knows how long."
+        late = [Claim(*head, NOT_APPLICABLE, why) for head in (CONVERGENCE, NEIGHBOURHOOD)]
         return Certificate(subject, (claims[0], *late, *claims[3:]), layers=layers)
+    unknown = None
     if last.told.some_stay:
         unknown = "An agent that becomes an anchor stays where it then is, which nobody knows yet."
+    elif settings.around is not None and not points:
+        unknown = "Zones may cut a triangle in two, and nobody knows yet in which part its agent will be."
+    if unknown is not None:
         tube = Claim(*NEIGHBOURHOOD, NOT_APPLICABLE, unknown)
         layers = tuple(replace(layer, radius=None) for layer in layers)
         return Certificate(subject, (*claims[:2], tube, *claims[3:]), layers=layers)

@@ -22,6 +22,11 @@ in α, so corners suffice.
 *Containment.* Else all that is sure is that the agent lands in its triangle: |r_i - p_i| ≤ max_j |p_j - p_i| + ρ_j, and
 never beyond the farthest anchor.
 
+*Zones.* A goal cell that touches a zone is replaced by another one, and which cells touch one changes as the triangle
+moves. So near a zone a proper radius is claimed only where the triangle does not move. An agent that holds then stays:
+its radius is 0. Where it moves, an agent may hold outside of it, and nothing is claimed of it and of those below it:
+the radius is infinite.
+
 Deviation: adding up radii through all layers for the goal ``reference`` alone is not enough. In-neighbours that move by
 more than the margin of its cells carry an agent into another cell, and the walk follows only one cell a step.
 """
@@ -31,7 +36,8 @@ from numpy.typing import NDArray
 
 from tricover.certificates.certificate import Neighbourhood
 from tricover.certificates.log import Settings
-from tricover.geometry import CellGrid, barycentric, flat, volumes
+from tricover.formats.points import LARGEST
+from tricover.geometry import CellGrid, as_zones, barycentric, flat, volumes
 from tricover.goals import goal_cells
 from tricover.network import Network
 
@@ -40,6 +46,8 @@ __all__ = ["neighbourhood"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+
+_FAR = 4 * LARGEST  # farther apart than any two positions can be
 
 
 def neighbourhood(network: Network, desired: Floats, settings: Settings, exact: Flags, ideal: Flags) -> Neighbourhood:
@@ -60,7 +68,32 @@ def neighbourhood(network: Network, desired: Floats, settings: Settings, exact: 
             contained = (to_corners + theirs[loose]).max(axis=1)
             farthest = _farthest(own[loose], desired[network.anchors]) + settings.tolerance
             radii[agents[loose]] = np.minimum(contained, farthest)
-    return Neighbourhood(desired, radii, proper)
+        if settings.around is not None:
+            near, held = _near_zones(own, around, theirs, settings)
+            unknown = near & (theirs > 0).any(axis=1)  # whoever hears one that may be anywhere has zones near, too
+            radii[agents[held]] = 0.0
+            radii[agents[unknown]] = _FAR
+            proper[agents] = np.where(near, ~unknown, proper[agents])
+    return Neighbourhood(desired, np.where(radii >= _FAR, np.inf, radii), proper)
+
+
+def _near_zones(own: Floats, around: Floats, radii: Floats, settings: Settings) -> tuple[Flags, Flags]:
+    """Which agents (K,) have a zone near them or near their triangles, and which of these hold."""
+    assert settings.around is not None
+    zones, reach = as_zones(settings.around), radii.max(axis=1)[:, None]
+    low = np.minimum(own, around.min(axis=1)) - reach
+    high = np.maximum(own, around.max(axis=1)) + reach
+    boxes = zones.field.boxes
+    near: Flags = np.any([((box[2:] >= low) & (box[:2] <= high)).all(axis=1) for box in boxes], axis=0)
+    held, rows = np.zeros(len(own), np.bool_), np.flatnonzero(near)
+    grid = CellGrid(settings.resolution)
+    cells = grid.holding(own[rows], around[rows])
+    proper = rows[~flat(around[rows])]
+    held[rows] = cells < 0
+    for row, cell in zip(rows, cells, strict=True):
+        if cell >= 0 and row in proper:
+            held[row] = zones.cells(around[row : row + 1], grid)[0, cell]
+    return near, held
 
 
 def _farthest(points: Floats, others: Floats) -> Floats:

@@ -146,6 +146,7 @@ def settings_of(mission: Mission) -> Settings:
         mission.scenario.safety.separation,
         mission.epochs[-1].told.separation,
         control.speed,
+        mission.ground.zones,
     )
 
 

@@ -158,6 +158,7 @@ class Stochastic:
     def __init__(self, log: Log) -> None:
         self.told, self.ideal = log.settings.motion is not None, log.ideal
         self.head = _MORPHING if log.settings.motion == "morph" else _STOCHASTIC
+        self.zones = log.settings.around is not None
         self.faults = Faults()
         self.rows, self.flat, self.smallest = 0, 0, 1.0
         self._before: NDArray[np.int32] | None = None
@@ -185,6 +186,8 @@ class Stochastic:
             return "its triangle has no area, and it is not on it"
         if self.told and not self.ideal[agent]:
             return "its vehicle missed its reach set and left its triangle"
+        if self.zones and np.array_equal(step.before[agent], step.after[agent]):
+            return "held outside its triangle, as zones leave it no way back"
         return "outside its triangle"
 
     def claims(self) -> list[Claim]:

@@ -6,10 +6,12 @@ by step
 
     reach:  s + l                  one step after its in-neighbours
     walk:   s + l·(2M - 1)         one step to get inside the triangle, at most 2M - 2 moves through its M² cells
+    walk:   s + l·M²               around zones: one step to a free cell, at most M² - 1 moves through free cells
     morph:  s + Σ_{k≤l} ⌈d_k/c_k⌉  d_k the longest side of layer k's triangles at rest, c_k its longest step
 
 if its agents land on the middle of their reach sets. Others come to a neighbourhood of known radius (see ``radii``) by
-the same steps, and stay there.
+the same steps, and stay there. Among zones the desired position is the one that can be reached from where the agent is
+in the end; one that holds is at rest.
 """
 
 import numpy as np
@@ -47,16 +49,18 @@ NEIGHBOURHOOD = (
 )
 
 
-def steps_per_layer(motion: str, resolution: int) -> int:
+def steps_per_layer(settings: Settings) -> int:
     """How many steps a layer needs at most after its in-neighbours have come to rest."""
-    return 1 if motion == "reach" else 2 * resolution - 1
+    if settings.around is not None:
+        return settings.resolution**2
+    return 1 if (settings.motion or "reach") == "reach" else 2 * settings.resolution - 1
 
 
 def steps_by_layer(network: Network, desired: Floats, settings: Settings) -> NDArray[np.int64]:
     """How many steps after the anchors each layer is at rest at most, (depth + 1,); at desired positions (N, 2)."""
     if settings.motion == "morph":
         return settling_steps(network, desired, settings.speed)
-    return np.arange(network.depth + 1) * steps_per_layer(settings.motion or "reach", settings.resolution)
+    return np.arange(network.depth + 1) * steps_per_layer(settings)
 
 
 class Convergence:
@@ -243,7 +247,8 @@ def _desired(log: Log) -> Floats:
     places = last.places
     if places is None:
         places = log.read(arrived, arrived + 1)[0][last.network.anchors]
-    return _living(log, desired_positions(last.network, log.targets, places, log.settings))
+    where = log.read(log.steps, log.steps + 1)[0][: len(last.network)]
+    return _living(log, desired_positions(last.network, log.targets, places, log.settings, where))
 
 
 def _living(log: Log, desired: Floats) -> Floats:
@@ -261,11 +266,14 @@ def _living(log: Log, desired: Floats) -> Floats:
     return found
 
 
-def desired_positions(network: Network, targets: Targets | None, places: Floats, settings: Settings) -> Floats:
-    """p_i (N, 2) in the mode of the motion."""
+def desired_positions(
+    network: Network, targets: Targets | None, places: Floats, settings: Settings, where: Floats | None = None
+) -> Floats:
+    """p_i (N, 2) in the mode of the motion. ``where`` everybody is, (N, 2), decides what can be reached among zones."""
     seen = targets or Targets([[0.0, 0.0]])  # the goal ``reference`` looks at none
     mode = settings.goal or "centroid", settings.motion, settings.resolution, settings.apart
-    return settled_configuration(network, seen, places, *mode)
+    among = settings.around, None if settings.around is None else where
+    return settled_configuration(network, seen, places, *mode, *among)
 
 
 def lands_on_points(network: Network, settings: Settings, exact: Flags, ideal: Flags) -> bool:

@@ -1,6 +1,7 @@
 """``tricover certify``: which guarantees hold for a run, a log or a scenario."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -8,6 +9,7 @@ import typer
 
 from tricover.cli.console import AsJson, Quiet, load_kernels, note, show
 from tricover.cli.places import Output, check_output
+from tricover.cli.reading import Origin, origin_of
 from tricover.errors import FileFormatError, InputError
 
 if TYPE_CHECKING:
@@ -55,6 +57,15 @@ def certify(
             show_default=False,
         ),
     ] = None,
+    zones: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="GEOJSON",
+            help="Polygons that nobody may have entered in a log; with --origin, unless its scenario has one.",
+            show_default=False,
+        ),
+    ] = None,
+    origin: Origin = None,
     jitter: Annotated[
         float, typer.Option(help="Share of a step by which the times of a log may be off, less than 0.5.")
     ] = 0.1,
@@ -85,6 +96,8 @@ def certify(
 
       tricover certify flight.csv --network team.json --separation 2
 
+      tricover certify flight.csv --network team.json --zones keep-out.geojson --origin 7.21,51.48
+
       tricover certify paper-57.toml
 
       tricover certify paper-57.zarr --figure settling --plot settling.pdf
@@ -97,7 +110,7 @@ def certify(
     load_kernels(quiet)
     from tricover.certificates import certify as find
 
-    source = _source(subject, network, scenario, arrived, tolerance)
+    source = _with_zones(_source(subject, network, scenario, arrived, tolerance), zones, origin, scenario)
     certificate = find(source, eta, window, jitter=jitter, separation=separation)
     if plot is not None:
         _draw(certificate, source, figure, agent, plot)
@@ -132,6 +145,36 @@ def _source(
     settings = Settings(tolerance=tolerance or 0.0)
     log = read_log(subject, [_network(text) for text in networks], settings=settings, arrived=arrived or 0)
     return log if scenario is None else with_scenario(log, Scenario.load(scenario))
+
+
+def _with_zones(
+    source: "Run | Log | Scenario", zones: Path | None, origin: str | None, scenario: Path | None
+) -> "Run | Log | Scenario":
+    """A log with the zones of a file; runs and scenarios have their own."""
+    from tricover.certificates import Log
+    from tricover.formats import Projection, read_polygons
+    from tricover.geometry import as_zones
+    from tricover.simulation import Mission, Scenario
+
+    if zones is None:
+        if origin is not None:
+            raise InputError("--origin goes with --zones: it says where on earth the log's metres are")
+        return source
+    if not isinstance(source, Log):
+        raise InputError("--zones belongs to a log: a run or a scenario has its own (safety.zones)")
+    place = origin_of(origin)
+    plane = None if place is None else Projection.at(place)
+    if plane is None and scenario is not None:
+        plane = Mission.of(Scenario.load(scenario)).projection
+    if plane is None:
+        raise InputError(f"{zones} is in longitude and latitude, and the log in metres: give --origin LON,LAT")
+    try:
+        found = as_zones(read_polygons(zones, plane)).polygons
+    except FileFormatError:
+        raise
+    except InputError as error:
+        raise FileFormatError(f"{zones}: {error}") from None
+    return replace(source, settings=replace(source.settings, zones=found))
 
 
 def _network(text: str) -> "tuple[int, Network]":

@@ -99,7 +99,7 @@ def _with_files(inputs: Iterable[Path]) -> Iterator[Path]:
                 scenario = Scenario.load(path)
             except TricoverError:
                 continue  # the command says what is wrong with it
-            named = (scenario.formation.file, scenario.formation.start, scenario.targets.file)
+            named = (scenario.formation.file, scenario.formation.start, scenario.targets.file, scenario.safety.zones)
             yield from (file for file in named if isinstance(file, Path))
 
 

@@ -41,6 +41,7 @@ def run(
     if (resume or overwrite) and output is None:
         raise InputError(f"{'--resume' if resume else '--overwrite'} goes with --output: which run is it?")
     load_kernels(quiet)
+    from tricover.control import named_by_zone
     from tricover.simulation import Mission, Scenario, forecast, simulate
 
     mission = Mission.of(Scenario.load(scenario))
@@ -55,7 +56,8 @@ def run(
     if as_json:
         typer.echo(json.dumps(facts, indent=2))
     elif not quiet:
-        _show(facts, result.separation.words if result.measures_separation else "not worked out: many agents and steps")
+        closest = result.separation.words if result.measures_separation else "not worked out: many agents and steps"
+        _show(facts, closest, named_by_zone(result.cut_off))
     if result.interrupted:
         if not quiet:
             again = f" Go on with: tricover run {quote(str(scenario))} -o {quote(str(output))} --resume"
@@ -64,7 +66,7 @@ def run(
     raise typer.Exit(0 if result.converged else 1)
 
 
-def _show(facts: dict[str, Any], closest: str) -> None:
+def _show(facts: dict[str, Any], closest: str, cut_off: str) -> None:
     settled = "no" if facts["settled_at"] is None else f"at step {facts['settled_at']}"
     rows = {
         "agents": f"{facts['agents']} in {facts['layers']} layers below the anchors",
@@ -78,6 +80,8 @@ def _show(facts: dict[str, Any], closest: str) -> None:
         "least distance of any two": closest,
         "kept in": plain(facts["store"] or "") or "nothing (-o FOLDER keeps the run)",
     }
+    if cut_off:
+        rows["cut off from their goals"] = cut_off
     if facts["origin"] is not None:
         rows["point (0, 0)"] = "lon {:.9f}, lat {:.9f}".format(*facts["origin"])
     table = new_table(facts["name"], run="left", result="left")

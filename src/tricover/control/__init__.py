@@ -7,16 +7,19 @@ A simulator calls these with all agents, a process on a drone with one: the func
 """
 
 from tricover.control.arrival import distances
-from tricover.control.decision import NO_CELL, Cells, Decision, cells_of, decide
+from tricover.control.decision import HOLD, NO_CELL, Cells, Decision, cells_of, decide
 from tricover.control.memory import Memory, learn, memory_of, rows_of
 from tricover.control.reach_sets import inset, points_as_sets, reach_sets_of
 from tricover.control.told import MOTIONS, Motion, Told
 from tricover.control.view import Near, View
+from tricover.control.zones import CutOff, cut_off, named_by_zone
 
 __all__ = [
+    "HOLD",
     "MOTIONS",
     "NO_CELL",
     "Cells",
+    "CutOff",
     "Decision",
     "Memory",
     "Motion",
@@ -24,11 +27,13 @@ __all__ = [
     "Told",
     "View",
     "cells_of",
+    "cut_off",
     "decide",
     "distances",
     "inset",
     "learn",
     "memory_of",
+    "named_by_zone",
     "points_as_sets",
     "reach_sets_of",
     "rows_of",

@@ -13,6 +13,12 @@ cell g_i that holds it, the next cell π_i*(s_i), and the setpoint c_i, the midd
 
 An *anchor* goes where it was told to go. It has no cells.
 
+With zones, ``walk`` goes around them. Cells that touch one are forbidden, and a goal cell that is, or that no walk over
+free cells leads to, is replaced by the one that can be reached and whose centre is nearest to the goal point. Who is
+not in a free cell (its triangle moved, its cells are too coarse, it is outside) goes to a free cell only if the way is
+free: to the goal cell, else to the nearest. If there is none it *holds*: it stays where it is, and so does an anchor
+whose way would meet a zone. (One that is in a zone, blown there, goes to the nearest free cell, to get out.)
+
 ``decide`` takes a batch of agents, one row each, and no row looks at another: a real agent calls it with one row, a
 simulator with all. A goal point on a cell's edge belongs to one cell, by the rule of ``CellGrid.locate``.
 """
@@ -28,18 +34,21 @@ from tricover.control.told import Told
 from tricover.control.view import View
 from tricover.geometry import OUTSIDE
 from tricover.goals import cell_points, goal_cells
+from tricover.goals.zones import HELD, TOUCHING, UNTOUCHED
 
-__all__ = ["NO_CELL", "Cells", "Decision", "cells_of", "decide"]
+__all__ = ["HOLD", "NO_CELL", "Cells", "Decision", "cells_of", "decide"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 NO_CELL = -2
 """The cell of agents that have none: anchors, and those who do not take part."""
+HOLD = -3
+"""The goal cell and the next cell of agents that hold, as every way from where they are would meet a zone."""
 
 
 class Cells(NamedTuple):
-    """Cells of a decision, (A,) each: -1 outside the triangle or where it has no area, -2 for anchors.
+    """Cells of a decision, (A,) each: -1 outside the triangle or where it has no area, -2 for anchors, -3 who holds.
 
     Attributes:
         state: s_i, the cell in which the agent stands.
@@ -89,10 +98,14 @@ def _follow(view: View, told: Told) -> Decision:
     if told.motion == "reach":
         return Decision(goals, goals, None)
     cells = _walk(view, told, goals)
+    if told.obstacles is not None:
+        cells = _around(view, told, goals, cells)
     # As ``desired_configuration`` computes them: a team at rest and its desired positions agree to the bit.
     setpoints = cell_points(cells.next, view.heard, told.grid)
     without_area = cells.goal == OUTSIDE
     setpoints[without_area] = goals[without_area]
+    held = np.flatnonzero(cells.next == HOLD)
+    setpoints[held] = view.positions[held]
     return Decision(goals, setpoints, cells)
 
 
@@ -117,14 +130,33 @@ def _walk(view: View, told: Told, goals: Floats) -> Cells:
     return Cells(states, wanted, moves)
 
 
+def _around(view: View, told: Told, goals: Floats, cells: Cells) -> Cells:
+    """The cells of agents near zones, who go around them; all others keep theirs."""
+    from tricover.mdp import moves_around
+
+    assert told.obstacles is not None
+    parts = told.obstacles, told.grid, view.positions, view.heard, goals
+    found = moves_around(*parts, alpha=told.alpha, beta=told.beta, gamma=told.gamma)
+    touched, held = found.status != UNTOUCHED, found.status == HELD
+    goal, following = np.where(held, HOLD, found.goal), np.where(held, HOLD, found.next)
+    return Cells(cells.state, np.where(touched, goal, cells.goal), np.where(touched, following, cells.next))
+
+
 def _go_to_place(view: View, told: Told, memory: Memory) -> Decision:
     places = np.empty((len(told.network), 2))
     places[told.network.anchors] = told.places(view.step)
     setpoints = places[view.agents]
     if told.some_stay:
         setpoints = np.where(np.isnan(setpoints), memory["place"], setpoints)
-    cells = _no_cells(len(setpoints)) if told.motion == "walk" else None
-    return Decision(setpoints, setpoints, cells, nothing_planned(len(setpoints)) if told.motion == "morph" else {})
+    if told.motion != "walk":
+        plan = nothing_planned(len(setpoints)) if told.motion == "morph" else {}
+        return Decision(setpoints, setpoints, None, plan)
+    cells = _no_cells(len(setpoints))
+    if told.obstacles is None:
+        return Decision(setpoints, setpoints, cells)
+    held = told.obstacles.crossed(view.positions, setpoints, TOUCHING) >= 0
+    cells.goal[held] = cells.next[held] = HOLD
+    return Decision(setpoints, np.where(held[:, None], view.positions, setpoints), cells)
 
 
 def _no_cells(count: int) -> Cells:

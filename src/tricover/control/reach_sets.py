@@ -35,7 +35,7 @@ def reach_sets_of(view: View, told: Told, decision: Decision) -> Floats:
     state, goal, next_cell = decision.cells
     inside = np.flatnonzero(next_cell >= 0)
     sets[inside] = _in_cells(next_cell[inside], view.heard[inside], told.grid, told.margin)
-    outside = np.flatnonzero((state == OUTSIDE) & (goal != OUTSIDE))
+    outside = np.flatnonzero((state == OUTSIDE) & (goal != OUTSIDE) & (next_cell == OUTSIDE))
     sets[outside] = inset(view.heard[outside], told.margin)
     return sets
 

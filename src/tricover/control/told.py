@@ -16,7 +16,7 @@ from tricover.control.speed import limits_of
 from tricover.errors import FileFormatError, InputError, shown
 from tricover.formats.plain_json import parsed
 from tricover.formats.points import LARGEST
-from tricover.geometry import CellGrid
+from tricover.geometry import CellGrid, Zones, as_zones
 from tricover.goals import GoalRule, LocalGoal, prepare
 from tricover.goals.nested import floor_of
 from tricover.goals.room import with_room
@@ -50,6 +50,7 @@ class Told:
         margin: η of the reach sets.
         speed: metres per step that nobody exceeds, for ``morph``; None: a tenth of the team's extent.
         separation: metres that agents are to keep from each other; None: nothing is asked for.
+        zones: polygons that nobody enters, (K, 2) each, in metres; None: there are none.
     """
 
     network: Network
@@ -63,6 +64,7 @@ class Told:
     margin: float = 0.05
     speed: float | None = None
     separation: float | None = None
+    zones: tuple[Floats, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.motion not in MOTIONS:
@@ -90,6 +92,11 @@ class Told:
             return local_goal
         resolution = self.resolution if self.motion == "walk" else None
         return with_room(local_goal, self.network, self.separation, resolution)
+
+    @cached_property
+    def obstacles(self) -> Zones | None:
+        """The zones that agents have to go around: with ``walk``, where they decide by cells."""
+        return None if self.zones is None or self.motion != "walk" else as_zones(self.zones)
 
     @cached_property
     def grid(self) -> CellGrid:
@@ -129,6 +136,7 @@ class Told:
         paths: NDArray[Any] = self.paths.astype(object)
         paths[np.isnan(self.paths)] = None  # JSON knows no NaN
         plain["paths"] = paths.tolist()
+        plain["zones"] = None if self.zones is None else [ring.tolist() for ring in self.zones]
         return json.dumps(plain, allow_nan=False)
 
     @classmethod
@@ -138,6 +146,8 @@ class Told:
             plain = parsed(text)
             network = Network.from_json(json.dumps(plain.pop("network")))
             paths = np.array(plain.pop("paths"), dtype=np.float64)
+            zones = plain.pop("zones", None)
+            plain["zones"] = None if zones is None else as_zones(zones).polygons
             return cls(network, paths, **plain)
         except (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError) as error:
             raise FileFormatError(f"this is not what agents were told ({type(error).__name__}: {error})") from None

@@ -5,7 +5,8 @@
     x, y                    metres; longitude and latitude in degrees follow where they are known
     present                 1 if it takes part, 0 if it is lost or still to come (it stands where it was or will be)
     layer, role             in the network of this step: boundary, core, follower, lost; empty before an agent comes
-    state, goal_cell        cells of its triangle in which it stands and to which it wants; -1 outside, empty: none
+    state, goal_cell        cells of its triangle in which it stands and to which it wants; -1 outside, empty: none;
+                            -3 for one that holds, as zones leave it no way
     miss                    how far from its reach set it lands with this step, in metres; 0: it lands in it
 
 The last three are empty after the last step. Numbers read back bit for bit, and ``tricover certify`` reads the file.

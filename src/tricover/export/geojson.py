@@ -5,6 +5,7 @@
     desired   Point       agent, layer, role, in_neighbors: where it should settle
     link      LineString  agent, in_neighbor, slot, layer: from the in-neighbour to the agent, at the end
     target    Point       weight, and its id where it has one; as the last step saw them
+    zone      Polygon     zone, its number
 
 Longitude and latitude in degrees, by the way back of the projection. An agent that never moved has a path of two equal
 vertices. Lines that cross the antimeridian run on beyond ±180° instead of around the earth.
@@ -48,6 +49,7 @@ def _features(run: Run, plane: Projection, tell: Callable[[int, int], None]) -> 
     yield from _places(run, plane)
     yield from _links(run, plane)
     yield from _targets(run, plane)
+    yield from _zones(run, plane)
 
 
 def _places(run: Run, plane: Projection) -> Iterator[Feature]:
@@ -74,6 +76,13 @@ def _targets(run: Run, plane: Projection) -> Iterator[Feature]:
     ids = [{}] * len(targets) if targets.ids is None else [{"id": name} for name in targets.ids]
     for place, weight, name in zip(plane.to_degrees(targets.points).tolist(), weights.tolist(), ids, strict=True):
         yield _feature("target", place, weight=weight, **name)
+
+
+def _zones(run: Run, plane: Projection) -> Iterator[Feature]:
+    for number, corners in enumerate(run.mission.ground.zones or ()):
+        ring = _degrees(np.append(corners, corners[:1], axis=0), plane)
+        geometry = {"type": "Polygon", "coordinates": [ring]}
+        yield {"type": "Feature", "properties": {"kind": "zone", "zone": number}, "geometry": geometry}
 
 
 def who(run: Run, agent: int) -> Feature:

@@ -72,6 +72,8 @@ def _folders(run: Run, plane: Projection, tell: Callable[[int, int], None]) -> I
     yield "desired", _places(run, plane, run.desired, np.setdiff1d(present, network.anchors), "desired")
     yield "links", _links(run, plane)
     yield "targets", _targets(run, plane)
+    if run.mission.ground.zones is not None:
+        yield "zones", _zones(run, plane)
 
 
 def _paths(run: Run, plane: Projection, tell: Callable[[int], None]) -> Iterator[str]:
@@ -127,6 +129,15 @@ def _targets(run: Run, plane: Projection) -> Iterator[str]:
     degrees = plane.to_degrees(targets.points).tolist()
     for number, (place, weight, name) in enumerate(zip(degrees, weights.tolist(), names, strict=True)):
         yield _placemark(name or f"target {number}", "target", {"weight": weight}, _point(place))
+
+
+def _zones(run: Run, plane: Projection) -> Iterator[str]:
+    for number, corners in enumerate(run.mission.ground.zones or ()):
+        degrees = plane.to_degrees(np.append(corners, corners[:1], axis=0)).tolist()
+        vertices = " ".join(f"{longitude!r},{latitude!r}" for longitude, latitude in degrees)
+        ring = f"<LinearRing><coordinates>{vertices}</coordinates></LinearRing>"
+        shape = f"<Polygon><tessellate>1</tessellate><outerBoundaryIs>{ring}</outerBoundaryIs></Polygon>"
+        yield _placemark(f"zone {number}", "lost", {}, shape)
 
 
 def _placemark(name: str, style: str, facts: dict[str, Any], geometry: str) -> str:

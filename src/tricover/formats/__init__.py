@@ -1,6 +1,6 @@
 """Point files in and out: CSV, NPY, JSON, GeoJSON; maps in: NPY, GeoTIFF; longitude and latitude to metres and back."""
 
-from tricover.formats.files import read_points, write_points
+from tricover.formats.files import read_points, read_polygons, write_points
 from tricover.formats.points import Points
 from tricover.formats.projection import Projection
 from tricover.formats.raster import read_raster
@@ -12,6 +12,7 @@ __all__ = [
     "draft_of",
     "make_folder",
     "read_points",
+    "read_polygons",
     "read_raster",
     "read_whole",
     "sync_file",

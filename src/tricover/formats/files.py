@@ -10,14 +10,14 @@ from tricover.errors import FileFormatError, InputError, listed
 from tricover.formats.binary import from_npy, to_npy
 from tricover.formats.delimited import from_csv, to_csv
 from tricover.formats.filling import Filling
-from tricover.formats.geojson import from_geojson, is_geojson, to_geojson
+from tricover.formats.geojson import from_geojson, is_geojson, polygons_of, to_geojson
 from tricover.formats.plain_json import document_of, from_json, to_json
-from tricover.formats.points import Points
+from tricover.formats.points import Floats, Points
 from tricover.formats.projection import Projection
 from tricover.formats.raster import RASTERS, read_raster
 from tricover.formats.writing import read_whole, write_whole
 
-__all__ = ["read_points", "write_points"]
+__all__ = ["read_points", "read_polygons", "write_points"]
 
 _WRITERS: dict[str, Callable[[Points], str | bytes]] = {
     ".csv": to_csv,
@@ -27,6 +27,7 @@ _WRITERS: dict[str, Callable[[Points], str | bytes]] = {
 }
 _DELIMITED = (".csv", ".tsv", ".txt")
 _ENDINGS = (*_DELIMITED, ".npy", ".json", ".geojson")
+_POLYGONS = (".geojson", ".json")
 
 
 def read_points(
@@ -61,6 +62,22 @@ def read_points(
     try:
         found = read_raster(path, extent=extent, points=points) if is_map else _found(path, suffix, plane, filling)
         return _in_plane(found, plane, metres_too=origin is not None)
+    except FileFormatError:
+        raise
+    except InputError as error:
+        raise FileFormatError(f"{path}: {error}") from error
+
+
+def read_polygons(path: str | os.PathLike[str], projection: Projection) -> list[Floats]:
+    """The polygons of a GeoJSON file, corners (K, 2) each, in the plane; holes are left out."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in _POLYGONS and not os.path.isdir(path):
+        raise FileFormatError(f"{path}: unknown ending {suffix!r}; polygons are read from {listed(_POLYGONS)}")
+    document = document_of(read_whole(path), path)
+    if not isinstance(document, dict):
+        raise FileFormatError(f"{path}: not a GeoJSON object")
+    try:
+        return polygons_of(document, path, projection)
     except FileFormatError:
         raise
     except InputError as error:

@@ -17,7 +17,7 @@ from tricover.formats.filling import Filling, area_of, filled
 from tricover.formats.points import Points
 from tricover.formats.projection import Projection
 
-__all__ = ["from_geojson", "is_geojson", "to_geojson"]
+__all__ = ["from_geojson", "is_geojson", "polygons_of", "to_geojson"]
 
 Floats = NDArray[np.float64]
 Value = TypeVar("Value")
@@ -148,6 +148,18 @@ def from_geojson(
         names,
         projection,
     )
+
+
+def polygons_of(document: Mapping[str, Any], path: object, projection: Projection) -> list[Floats]:
+    """The polygons of a GeoJSON document, (K, 2) corners each, in the plane; without their holes, and closed."""
+    shapes = list(_shapes(document, str(path)))
+    _check_reference(document, path)
+    others = [shape for shape in shapes if not shape.polygon]
+    if others:
+        raise FileFormatError(f"{others[0].where}: a point is no polygon; leave it out")
+    if not shapes:
+        raise FileFormatError(f"{path} holds no polygons")
+    return [shape.parts[0] for shape in _projected(shapes, projection)]
 
 
 def _repeated(shapes: list[_Shape], counts: list[int]) -> list[str]:

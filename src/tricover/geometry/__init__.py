@@ -1,15 +1,20 @@
-"""Simplices and barycentric coordinates, convex hulls and their fan of first cells, cells of a triangle, separation."""
+"""Simplices, convex hulls and their fan of first cells, cells of a triangle, separation, zones."""
 
 from tricover.geometry.approach import Separation, separation
 from tricover.geometry.cells import OUTSIDE, CellGrid
+from tricover.geometry.polygons import Crossing, Zones, as_zones, crossings
 from tricover.geometry.simplices import barycentric, combine, flat, volumes, weights_in
 
 __all__ = [
     "OUTSIDE",
     "CellGrid",
+    "Crossing",
     "Separation",
+    "Zones",
+    "as_zones",
     "barycentric",
     "combine",
+    "crossings",
     "flat",
     "separation",
     "volumes",

@@ -9,15 +9,18 @@ with its own mode. A third one is for the motion ``morph``: goal points strictly
 Algorithm 2's inner loop starts one agent too early (P_{l-1}, an agent of the layer before); layers here are V_l.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tricover.errors import InputError
-from tricover.geometry import CellGrid, combine
+from tricover.geometry import CellGrid, Zones, as_zones, combine
 from tricover.goals.anchors import anchor_positions
 from tricover.goals.nested import floor_of, nested_weights
 from tricover.goals.room import with_room
 from tricover.goals.rules import GoalRule, cell_points, goal_cells, prepare
+from tricover.goals.zones import desired_points
 from tricover.network import Network
 from tricover.targets import Targets, as_targets
 
@@ -32,6 +35,8 @@ def desired_configuration(
     resolution: int | None = None,
     separation: float | None = None,
     nested: bool = False,
+    zones: Zones | Iterable[ArrayLike] | None = None,
+    positions: ArrayLike | None = None,
 ) -> NDArray[np.float64]:
     """Desired positions p_i of the whole roster, (N, 2); lost agents keep their reference positions.
 
@@ -44,6 +49,10 @@ def desired_configuration(
         resolution: None: exact goal points; a whole number M: centres of the goal cells among M².
         separation: metres that places are to be apart, wherever there is room; see ``goals.room``.
         nested: whether goals are strictly inside their triangles, as the motion ``morph`` has them.
+        zones: polygons that nobody enters, in metres: goal cells that touch one, or that cannot be reached, are
+            replaced (see ``goals.zones``). They need a resolution.
+        positions: where everybody stands, (N, 2): it decides which cells can be reached where zones cut a triangle in
+            two; None: all free ones.
 
     >>> import tricover as tc
     >>> network = tc.build_network([[0, 0], [4, 0], [4, 4], [0, 4], [2, 2], [1, 2], [3, 2.5]])
@@ -54,6 +63,12 @@ def desired_configuration(
     if network.reference.shape[1] != 2:
         raise InputError("targets are on the ground: a desired configuration needs a network in the plane")
     grid = None if resolution is None else CellGrid(resolution)
+    obstacles = None if zones is None else as_zones(zones)
+    if obstacles is not None and grid is None:
+        raise InputError("zones forbid cells: give a resolution, too")
+    places = None if positions is None else np.asarray(positions, dtype=np.float64)
+    if places is not None and places.shape != network.reference.shape:
+        raise InputError(f"positions must have the shape {network.reference.shape}, not {places.shape}")
     targets, local_goal = as_targets(targets), prepare(goal, network)
     if separation is not None and not nested:
         local_goal = with_room(local_goal, network, separation, resolution)
@@ -65,7 +80,9 @@ def desired_configuration(
         points = local_goal(agents, triangles, targets)
         if nested:
             points = combine(nested_weights(points, triangles, network.descendants[agents], apart), triangles)
-        if grid is not None:
+        if grid is not None and obstacles is not None:
+            points = desired_points(None if places is None else places[agents], triangles, points, grid, obstacles)
+        elif grid is not None:
             points = cell_points(goal_cells(points, triangles, grid), triangles, grid)
         desired[agents] = points
     return desired
@@ -79,7 +96,11 @@ def settled_configuration(
     motion: str | None,
     resolution: int,
     separation: float | None = None,
+    zones: Zones | Iterable[ArrayLike] | None = None,
+    positions: ArrayLike | None = None,
 ) -> NDArray[np.float64]:
     """Desired positions (N, 2) in the mode of a motion: where a team that moves in this way settles."""
     cells = resolution if motion == "walk" else None
-    return desired_configuration(network, targets, anchors, goal, cells, separation, motion == "morph")
+    return desired_configuration(
+        network, targets, anchors, goal, cells, separation, motion == "morph", zones, positions
+    )

@@ -1,5 +1,6 @@
 """The local decision process of a follower: kernels, cost, solvers, and decisions for many agents at once."""
 
+from tricover.mdp.around import Around, moves_around
 from tricover.mdp.automatic import Automatic
 from tricover.mdp.batch import Solutions, next_moves, solve_many
 from tricover.mdp.cost import default_beta, sufficient_beta
@@ -15,6 +16,7 @@ from tricover.mdp.value_iteration import ValueIteration
 
 __all__ = [
     "SOLVERS",
+    "Around",
     "Automatic",
     "Exact",
     "Kernel",
@@ -31,6 +33,7 @@ __all__ = [
     "deterministic",
     "estimate",
     "from_measures",
+    "moves_around",
     "next_moves",
     "slip",
     "solve_many",

@@ -123,11 +123,12 @@ def breadth_first(coordinates: Ints, goal: int, levels: Ints, order: Places, sta
 
 @kernel
 def shortest(
-    neighbors: Places, order: Places, costs: Floats, rewards: Floats, gamma: float, unit: float
+    neighbors: Places, order: Places, costs: Floats, rewards: Floats, gamma: float, unit: float, reaching: int
 ) -> tuple[Floats, NDArray[np.int64]]:
     """Value and next cell of the best among the shortest walks to the goal: one pass by level is exact.
 
-    A cell whose value is still infinite is not nearer to the goal.
+    A cell whose value is still infinite is not nearer to the goal. The first ``reaching`` cells of the order can get to
+    the goal; the others stay.
     """
     cells = len(order)
     shaped = np.full(cells + 1, np.inf)
@@ -135,7 +136,7 @@ def shortest(
     goal = order[0]
     shaped[goal], value[goal], policy[goal] = 0.0, -rewards[goal], goal
     # Outwards from the goal: when a cell's turn comes, all that are nearer have their final value.
-    for place in range(1, cells):
+    for place in range(1, reaching):
         cell = order[place]
         cost = costs[cell]
         # Written out: a loop over the three slots is slower, and it would need an array of three.
@@ -148,6 +149,9 @@ def shortest(
         shaped[cell] = best
         value[cell] = unit * best - rewards[cell]
         policy[cell] = n0 if q0 <= limit else n1 if q1 <= limit else n2
+    for place in range(reaching, cells):
+        cell = order[place]
+        value[cell], policy[cell] = unit * (costs[cell] / (1 - gamma)) - rewards[cell], cell
     return value, policy
 
 

@@ -4,7 +4,8 @@ The paper's cost, with r(s) the centre of cell s and g the goal cell:
 
     C(s) = α‖r(s) - r(g)‖ for s ≠ g,   C(g) = -β,   V(s) = min_a { C(s) + γ Σ_s' P(s'|s,a) V(s') }.
 
-(The paper writes C(s, a) in the Bellman equation and C(s) in the definition; this is C(s).)
+(The paper writes C(s, a) in the Bellman equation and C(s) in the definition; this is C(s).) Terrain adds a cost
+c(s) ≥ 0 of its own to each cell but the goal.
 
 **Unit.** Costs are divided by α times the longest side S of the triangle: results do not change under rotation and
 translation, and scale with the triangle.
@@ -21,6 +22,18 @@ let s' be the next cell of the best shortest walk from s, n = n(s). Compared wit
 (w(s) - w(s')) more and moving away, to s'', β γ^n (1+γ) + γ (w(s'') - w(s')) more. A walk from s' pays less than α S
 in each of n-1 steps, so γ w(s') < α S (γ + … + γ^{n-1}), while β γ^n ≥ α S (1 + γ + … + γ^n) since n ≤ 2M-2. Both
 differences exceed α S: the policy is greedy for its own value, hence optimal, and it is far from a tie. ∎
+
+**Forbidden cells and terrain.** Cells that must not be entered are taken out of the cell graph, and n(s) are the moves
+in what is left: up to L of them, where L may be as large as M² - 2 instead of 2M - 2. A step costs less than U = α S +
+max c. The proof above asks for nothing else: two neighbours differ by one in n (cells point up and down by turns, so a
+walk between two of them is always odd or always even), and β γ^n ≥ U (1 + γ + … + γ^n) for n ≤ L. So with
+
+    β = U Σ_{k=0}^{L} γ^{-k},   L = max(2M - 2, largest n(s)),
+
+every optimal walk is a shortest one around the forbidden cells, and every cell that has a walk to the goal takes it.
+Terrain then chooses among shortest walks; with a smaller β an agent may take a longer one around rough cells, or stay.
+Cells that no walk leads from to the goal, forbidden ones among them, have one action: to stay, which costs C(s)/(1-γ).
+They are not shaped.
 
 For thin triangles no β that grows slower than γ^{-2M} would do: a cell far off in moves can lie as near as you like to
 the goal in metres. Where that power overflows (γ below 7.7e-5 at resolution 35), there is no default, and the error
@@ -48,28 +61,32 @@ __all__ = ["default_beta", "sufficient_beta"]
 
 
 @lru_cache(maxsize=64)
-def sufficient_beta(resolution: int, gamma: float) -> float:
-    """Σ_{k=0}^{2M-2} γ^{-k}: rewards from here on, in units of α times the longest side, lead by shortest walks.
+def sufficient_beta(resolution: int, gamma: float, farthest: int = 0) -> float:
+    """Σ_{k=0}^{L} γ^{-k}: rewards from here on, in units of a step's cost, lead by shortest walks.
+
+    L is 2M-2, or the moves of the cell that is ``farthest`` from the goal if that is more. A step costs α times the
+    longest side, and what terrain adds.
 
     >>> sufficient_beta(2, 0.5)
     7.0
     >>> round(sufficient_beta(35, 0.95), 1)
     635.4
     """
-    last = 2 * resolution - 2
-    return math.fsum(gamma**-power for power in range(last + 1)) if gamma >= _least(resolution) else math.inf
+    last = max(2 * resolution - 2, farthest)
+    return math.fsum(gamma**-power for power in range(last + 1)) if gamma >= _least(last) else math.inf
 
 
-def default_beta(resolution: int, gamma: float) -> float:
+def default_beta(resolution: int, gamma: float, farthest: int = 0) -> float:
     """``sufficient_beta``, or an error where it overflows."""
-    beta = sufficient_beta(resolution, gamma)
+    beta = sufficient_beta(resolution, gamma, farthest)
     if beta == math.inf:
         raise InputError(
             f"gamma {gamma:g} is too small for resolution {resolution}: the default beta overflows; "
-            f"take gamma from {_least(resolution):.2g} on, a lower resolution, or a beta of your own"
+            f"take gamma from {_least(max(2 * resolution - 2, farthest)):.2g} on, a lower resolution, "
+            "or a beta of your own"
         )
     return beta
 
 
-def _least(resolution: int) -> float:
-    return float(1e-280 ** (1 / max(2 * resolution - 2, 1)))
+def _least(moves: int) -> float:
+    return float(1e-280 ** (1 / max(moves, 1)))

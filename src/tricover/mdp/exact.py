@@ -33,9 +33,8 @@ class Exact:
         if not problem.kernel.certain:
             raise InputError("the exact solver needs a deterministic kernel; use another solver, or none")
         if problem.shortest_only:
-            value, policy = _kernels.shortest(
-                problem.neighbors, problem.order, problem.costs, problem.rewards, problem.gamma, problem.unit
-            )
+            parts = problem.neighbors, problem.order, problem.costs, problem.rewards
+            value, policy = _kernels.shortest(*parts, problem.gamma, problem.unit, problem.reaching)
             return Solution(value, policy, 0.0, 1, True, "Exact", problem)
         cells = len(problem.costs)
         values, actions, sweeps = np.full(cells + 1, np.inf), np.empty(cells, np.int32), 0

@@ -45,15 +45,17 @@ class Problem:
     order: Places
     """(M²,) cells by level: the goal first."""
     ends: Places
-    """(2M-1,) where each level ends in ``order``."""
+    """(levels,) where each level ends in ``order``; there are 2M-1 where no cell is forbidden."""
     bonuses: Floats
-    """(2M-1,) β γ^n in units."""
+    """(levels,) β γ^n in units; 0 for a last level of cells that cannot get to the goal."""
     rewards: Floats
     """(M²,) β γ^n / (1-γ), not in units: what shaping adds to the value."""
     neighbors: Places
     """(M², 3) with M² where there is none."""
     shortest_only: bool
     """Whether β suffices for the optimal walks to be shortest walks."""
+    reaching: int
+    """How many cells have a walk to the goal: the first of ``order``."""
 
     @property
     def walks(self) -> Walks:
@@ -105,9 +107,8 @@ class Problem:
 
     def first_guess(self) -> tuple[Floats, Ints]:
         """Values and actions of the best shortest walks, as if moves always succeeded."""
-        value, policy = _kernels.shortest(
-            self.neighbors, self.order, self.costs, np.zeros(len(self.costs)), self.gamma, 1.0
-        )
+        parts = self.neighbors, self.order, self.costs, np.zeros(len(self.costs))
+        value, policy = _kernels.shortest(*parts, self.gamma, 1.0, self.reaching)
         actions = np.empty(len(policy), np.int32)
         _kernels.slots(self.neighbors, policy, actions)
         return value, actions

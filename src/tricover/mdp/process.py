@@ -1,7 +1,7 @@
 """A follower's decision process M_i(S, D, A, g, P, C, γ) inside its communication triangle (paper, Section IV-A).
 
 - States: the M² contained cells; the one uncontained state (-1) stands for everything outside.
-- Actions: the cells that share an edge, and staying.
+- Actions: the cells that share an edge, and staying. Forbidden cells (``blocked``) are no actions.
 - Kernel: the paper's linear form, see ``transition``. Cost and reward: see ``cost``.
 - Outside its triangle an agent operates at resolution 1 (paper, Section IV-B): one contained cell, one admissible
   successor, no Bellman recursion. ``LocalMDP.outside`` is that process.
@@ -22,6 +22,7 @@ from tricover.mdp.automatic import Automatic
 from tricover.mdp.cost import default_beta, sufficient_beta
 from tricover.mdp.exact import Exact
 from tricover.mdp.modified_policy_iteration import ModifiedPolicyIteration
+from tricover.mdp.obstacles import Graph, as_forbidden, as_terrain, graph_of
 from tricover.mdp.policy_iteration import PolicyIteration
 from tricover.mdp.problem import Problem, tables
 from tricover.mdp.solution import Solution, Solver
@@ -57,10 +58,17 @@ class LocalMDP:
     Without ``beta``, the reward at the goal is the least that provably makes every cell walk to the goal by a shortest
     walk, for this triangle and γ (see ``tricover.mdp.cost``); without ``kernel``, moves always succeed.
 
+    ``blocked`` are cells that must not be entered, by their numbers or as a mask (M²,): walks go around them, and who
+    would slip into one stays in its cell. ``terrain`` (M²,) are costs that are added to those of the cells. A cell
+    without a walk to the goal has one action, to stay.
+
     >>> mdp = LocalMDP(CellGrid(5), [[0, 0], [4, 0], [1, 3]], goal_cell=12)
     >>> solution = mdp.solve()
     >>> solution.reaches_goal, solution.path(0).tolist()
     (True, [0, 2, 3, 7, 6, 12])
+    >>> around = LocalMDP(CellGrid(5), [[0, 0], [4, 0], [1, 3]], goal_cell=12, blocked=[3])
+    >>> around.solve().path(0).tolist()
+    [0, 2, 1, 5, 6, 12]
     """
 
     grid: CellGrid
@@ -70,6 +78,8 @@ class LocalMDP:
     beta: float
     gamma: float
     kernel: Kernel = field(repr=False)
+    blocked: NDArray[np.bool_] | None = field(repr=False)
+    terrain: Floats | None = field(repr=False)
     _unit: float = field(repr=False)
     _costs: Floats = field(repr=False)
 
@@ -82,6 +92,8 @@ class LocalMDP:
         beta: float | None = None,
         gamma: float = 0.95,
         kernel: Kernel | None = None,
+        blocked: ArrayLike | None = None,
+        terrain: ArrayLike | None = None,
     ) -> None:
         cells: object = grid
         if not isinstance(cells, CellGrid):
@@ -98,12 +110,19 @@ class LocalMDP:
         costs = np.empty(len(grid))
         chosen = int(grid.checked(goal, "goal cell"))
         unit = alpha * _kernels.distances(tables(grid).thirds, corners, chosen, grid.resolution, costs)
-        given = default_beta(grid.resolution, gamma) * unit if beta is None else beta
+        forbidden, rough = as_forbidden(grid, blocked, chosen), as_terrain(grid, terrain)
+        if rough is not None:
+            costs += rough / unit
+            costs[chosen] = 0.0
+        found = {} if forbidden is None else {"graph": graph_of(grid, chosen, forbidden)}
+        farthest = found["graph"].farthest if found else 0
+        most = 1.0 if rough is None else 1.0 + float(rough.max()) / unit
+        given = default_beta(grid.resolution, gamma, farthest) * most * unit if beta is None else beta
         if not np.isfinite(given / unit / (1 - gamma)) or not np.isfinite(given / (1 - gamma)):
             raise InputError(f"beta {given:g} is too large: the value of the goal, beta / (1 - gamma), overflows")
         settings = {"grid": grid, "triangle": corners, "goal_cell": chosen, "alpha": alpha, "beta": given}
         settings |= {"gamma": gamma, "kernel": kernel or deterministic(grid), "_unit": unit, "_costs": costs}
-        self.__dict__.update(settings)
+        self.__dict__.update(settings | {"blocked": forbidden, "terrain": rough} | found)
 
     @classmethod
     def outside(cls, triangle: ArrayLike, alpha: float = 1.0, beta: float | None = None, gamma: float = 0.95) -> Self:
@@ -114,8 +133,8 @@ class LocalMDP:
         """The cells to choose from in a cell: its neighbours and itself; outside (-1) the one cell that there is."""
         if cell == OUTSIDE:
             return np.zeros(1, np.int64)
-        around = self.grid.neighbors[self.grid.checked(cell)]
-        return np.append(around[around >= 0], cell)
+        around = self.problem.kernel.targets[self.grid.checked(cell)]
+        return around[around >= 0]
 
     @cached_property
     def costs(self) -> Floats:
@@ -127,28 +146,40 @@ class LocalMDP:
     @cached_property
     def problem(self) -> Problem:
         """The normalised, shaped problem that solvers work on."""
-        size, cells = self.grid.resolution, len(self.grid)
-        levels, order, ends = np.empty(cells + 1, np.int32), np.empty(cells, np.uint32), np.empty(2 * size, np.uint32)
-        _kernels.breadth_first(tables(self.grid).coordinates, self.goal_cell, levels, order, ends)
-        levels[cells] = 2 * size
-        bonuses = np.empty(2 * size - 1)
+        levels, order, ends, neighbors, reaching = self.graph
+        bonuses = np.empty(len(ends))
         _kernels.powers(self.beta / self._unit, self.gamma, bonuses)
+        bonuses[self.graph.farthest + 1 :] = 0.0
+        kernel = self.kernel if self.blocked is None else self.kernel.confined(levels[:-1] <= self.graph.farthest)
         return Problem(
             grid=self.grid,
             triangle=self.triangle,
             goal_cell=self.goal_cell,
-            kernel=self.kernel,
+            kernel=kernel,
             gamma=self.gamma,
             unit=self._unit,
             costs=self._costs,
             levels=levels,
             order=order,
-            ends=ends[:-1],
+            ends=ends,
             bonuses=bonuses,
             rewards=self._unit * bonuses[levels[:-1]] / (1 - self.gamma),
-            neighbors=tables(self.grid).neighbors,
-            shortest_only=self.beta / self._unit >= sufficient_beta(size, self.gamma),
+            neighbors=neighbors,
+            shortest_only=self.beta / self._unit >= self._sufficient,
+            reaching=reaching,
         )
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The cells by their moves to the goal."""
+        return graph_of(self.grid, self.goal_cell, self.blocked)
+
+    @property
+    def _sufficient(self) -> float:
+        """The reward, in units, from which on optimal walks are shortest walks."""
+        most = 1.0 if self.terrain is None else 1.0 + float(self.terrain.max()) / self._unit
+        farthest = 0 if self.blocked is None else self.graph.farthest
+        return most * sufficient_beta(self.grid.resolution, self.gamma, farthest)
 
     def solve(self, solver: Solver | str | None = None, start: Solution | ArrayLike | None = None) -> Solution:
         """Optimal value and policy.
@@ -162,11 +193,11 @@ class LocalMDP:
 
     def to_quantecon(self) -> export.StateActionForm:
         """(R, Q, beta, s_indices, a_indices) for ``quantecon.markov.DiscreteDP``; its value is the negative of ours."""
-        return export.state_action_form(self.kernel.matrix, self.costs, self.gamma)
+        return export.state_action_form(self.problem.kernel.matrix, self.costs, self.gamma)
 
     def to_matrices(self) -> export.MatrixForm:
         """One (M², M²) transition matrix per action, and costs (M², 4). Missing actions stay put, at the same cost."""
-        return export.matrix_form(self.kernel.matrix, self.costs)
+        return export.matrix_form(self.problem.kernel.matrix, self.costs)
 
     def _method(self, solver: Solver | str | None) -> Solver:
         if solver is None:

@@ -40,8 +40,13 @@ class Solution:
 
     @cached_property
     def reaches_goal(self) -> bool:
-        """Whether the policy leads every contained cell to the goal (with probability one)."""
-        return bool(self.reaching.all())
+        """Whether the policy leads every contained cell to the goal (with probability one), if a walk does at all."""
+        return not self._lost
+
+    @property
+    def _lost(self) -> int:
+        """How many cells have a walk to the goal, but not by the policy."""
+        return self.problem.reaching - int(self.reaching.sum())
 
     @cached_property
     def reaching(self) -> NDArray[np.bool_]:
@@ -60,7 +65,7 @@ class Solution:
         return np.array(cells)
 
     def __repr__(self) -> str:
-        lost = int((~self.reaching).sum())
+        lost = self._lost
         return (
             f"Solution({len(self.policy)} cells, goal {self.problem.goal_cell}, {self.solver}: "
             f"{self.iterations} iteration{'s' * (self.iterations != 1)}, within {self.bound:.2g} of the optimum, "

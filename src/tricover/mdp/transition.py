@@ -8,9 +8,12 @@ made: rows of P sum to one, no entry is negative, and an action of cell s that i
 neighbour of either. Rows of actions that a cell does not have (across the triangle's edge) are empty.
 
 Ready-made kernels have one measure per intended cell, d = M², and features that pick it.
+
+Among forbidden cells a kernel is *confined*: there are no actions into them, and an agent that would slip into one
+stays in its cell. Cells that cannot get to the goal have one action, to stay.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
@@ -45,6 +48,8 @@ class Kernel:
     grid: CellGrid
     features: "csr_array"
     measures: "csr_array"
+    possible: NDArray[np.bool_] | None = field(default=None, repr=False)
+    """(M², 4) which actions there are; left out: all neighbours, and staying."""
 
     def __post_init__(self) -> None:
         from scipy import sparse
@@ -58,6 +63,12 @@ class Kernel:
         _check(self)
 
     @cached_property
+    def targets(self) -> NDArray[np.int64]:
+        """(M², 4) the cell that each action intends; -1 where there is no such action."""
+        cells = intended(self.grid)
+        return cells if self.possible is None else np.where(self.possible, cells, -1)
+
+    @cached_property
     def matrix(self) -> "csr_array":
         """(4M², M²) transition probabilities, row 4·cell + action; indices are sorted, zeros dropped."""
         return _compact(self.features @ self.measures)
@@ -65,7 +76,7 @@ class Kernel:
     @cached_property
     def lookup(self) -> Lookup:
         """The linear form where features pick the measure of the intended cell; otherwise a measure per action."""
-        targets = intended(self.grid)
+        targets = self.targets
         if _picks(self.features, targets.ravel()):
             pick, measures, by_cell = np.where(targets < 0, len(self.grid), targets), _compact(self.measures), True
         else:
@@ -77,12 +88,27 @@ class Kernel:
     @cached_property
     def certain(self) -> bool:
         """Whether every action ends in the cell it intends."""
-        targets = intended(self.grid).ravel()
+        targets = self.targets.ravel()
         return bool(
             self.matrix.nnz == (targets >= 0).sum()
             and np.array_equal(self.matrix.indices, targets[targets >= 0])
             and np.allclose(self.matrix.data, 1, rtol=0, atol=ROUNDING)
         )
+
+    def confined(self, reaching: NDArray[np.bool_]) -> "Kernel":
+        """This kernel for agents that stay among the cells (M²,) that can get to the goal."""
+        from scipy import sparse
+
+        possible = (self.targets >= 0) & reaching[self.targets] & reaching[:, None]
+        possible[:, 3] = True
+        kept = possible.ravel()
+        moves = self.matrix.tocoo()
+        moves = sparse.coo_array((moves.data * kept[moves.row], (moves.row, moves.col)), shape=moves.shape)
+        own = moves.row // 4
+        landing = np.where(reaching[moves.col] & reaching[own], moves.col, own)
+        measures = sparse.csr_array((moves.data, (moves.row, landing)), shape=moves.shape)
+        features = sparse.csr_array(sparse.diags_array(kept.astype(np.float64)))
+        return Kernel(self.grid, features, measures, possible)
 
 
 @lru_cache(maxsize=16)
@@ -160,14 +186,14 @@ def _check(kernel: Kernel) -> None:
     wrong = np.unique(rows[~(matrix.data >= 0)])
     if wrong.size:
         raise InputError(f"kernel has negative or undefined probabilities in {_named(grid, wrong)}")
-    totals, possible = matrix.sum(axis=1), intended(grid).ravel() >= 0
+    totals, possible = matrix.sum(axis=1), kernel.targets.ravel() >= 0
     wrong = np.flatnonzero(np.abs(totals - possible) > ROUNDING)
     if wrong.size:
         raise InputError(
             f"kernel leaks: probabilities of {_named(grid, wrong)} sum to {totals[wrong[0]]:.6g}, "
             f"not {int(possible[wrong[0]])}"
         )
-    wrong = np.unique(rows[~_allowed(grid, rows, matrix.indices)])
+    wrong = np.unique(rows[~_allowed(kernel, rows, matrix.indices)])
     if wrong.size:
         raise InputError(
             f"kernel leaves the cell graph in {_named(grid, wrong)}: "
@@ -175,8 +201,8 @@ def _check(kernel: Kernel) -> None:
         )
 
 
-def _allowed(grid: CellGrid, rows: NDArray[np.integer], ends: NDArray[np.integer]) -> NDArray[np.bool_]:
+def _allowed(kernel: Kernel, rows: NDArray[np.integer], ends: NDArray[np.integer]) -> NDArray[np.bool_]:
     """Which transitions end at most one move from the cell of their row or from the intended one."""
-    targets = intended(grid).ravel()[rows]
+    grid, targets = kernel.grid, kernel.targets.ravel()[rows]
     near = (grid.moves(rows // 4, ends) <= 1) | (grid.moves(np.maximum(targets, 0), ends) <= 1)
     return np.asarray(near & (targets >= 0))

@@ -15,6 +15,7 @@ from tricover.plot.style import FAINT, GROUND, INK, ROLES, layer_colours
 from tricover.targets import Targets
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.collections import LineCollection, PathCollection
 
@@ -244,8 +245,10 @@ def draw_labels(ax: "Axes", network: Network, places: Floats, texts: list[str], 
         write(*places[agent], texts[agent], **looks)
 
 
-def key_to_roles(ax: "Axes", network: Network, start: bool = False, targets: bool = False) -> None:
-    """The markers of the roles that occur, above the axes; with hollow ones for the ``start``, and ``targets``."""
+def key_to_roles(
+    ax: "Axes", network: Network, start: bool = False, targets: bool = False, more: "Sequence[Artist]" = ()
+) -> None:
+    """The markers of the roles that occur, above the axes; hollow ones for the ``start``, ``targets``, and more."""
     from matplotlib.lines import Line2D
 
     roles = [ROLES[name] for name, agents in agents_by_role(network).items() if agents.size]
@@ -254,7 +257,7 @@ def key_to_roles(ax: "Axes", network: Network, start: bool = False, targets: boo
     ]
     looks += [{"marker": "o", "color": _ANY, "markerfacecolor": "white", "label": "start"}] if start else []
     looks += [{"marker": ".", "color": GROUND, "label": "targets"}] if targets else []
-    handles = [Line2D([], [], linestyle="", markersize=4.5, **look) for look in looks]
+    handles = [*(Line2D([], [], linestyle="", markersize=4.5, **look) for look in looks), *more]
     gaps: dict[str, Any] = {"columnspacing": 0.9, "handletextpad": 0.1} if len(handles) > 4 else {}
     columns = len(handles) if len(handles) < 6 else 3  # six in a row are wider than a column
     layout: dict[str, Any] = {"ncols": columns, "borderaxespad": 0.1, **gaps}

@@ -28,6 +28,7 @@ from tricover.plot.style import (
     time_line,
     whole_numbers,
 )
+from tricover.plot.zones import draw_zones, zone_key
 from tricover.simulation import Run
 from tricover.units import number
 
@@ -74,6 +75,7 @@ def plot_voronoi(run: Run, step: int = -1, ax: "Axes | None" = None) -> "Axes":
     with figure_style():
         ax = ax or new_map(box, strip=True)
         draw_targets(ax, ground, masses)
+        draw_zones(ax, run)
         raster, width = len(cells) > MOST_VECTORS, float(np.clip(200 / len(cells), 0.15, 0.5))
         ax.add_collection(
             PolyCollection(cells, facecolors="none", edgecolors=FAINT, linewidths=width, zorder=1, rasterized=raster)
@@ -83,7 +85,7 @@ def plot_voronoi(run: Run, step: int = -1, ax: "Axes | None" = None) -> "Axes":
         )
         ax.set(xlim=box[:, 0], ylim=box[:, 1], xlabel="x, m", ylabel="y, m", aspect="equal")
         key_to_layers(ax, network)
-        key_to_roles(ax, network, targets=True)
+        key_to_roles(ax, network, targets=True, more=zone_key(run))
     return ax
 
 

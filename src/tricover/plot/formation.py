@@ -29,6 +29,7 @@ from tricover.plot.agents import (
     tell_sample,
 )
 from tricover.plot.style import FAINT, figure_style, layer_colours, new_axes, new_map
+from tricover.plot.zones import draw_zones, zone_key
 from tricover.simulation import Run
 
 if TYPE_CHECKING:
@@ -71,8 +72,9 @@ def plot_desired(
         ax = ax or new_map(ground, run.desired[: len(run.network)], strip=key)
         _draw_formation(ax, run.network, run.desired, labels, key)
         draw_targets(ax, ground, masses)
+        draw_zones(ax, run)
         if key:
-            key_to_roles(ax, run.network, targets=True)
+            key_to_roles(ax, run.network, targets=True, more=zone_key(run))
         ax.set(xlabel="x, m", ylabel="y, m")
     return ax
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tricover.geometry import CellGrid
 from tricover.mdp import Solution
-from tricover.plot.style import COLUMN, INK, figure_style, new_axes, plain_axes
+from tricover.plot.style import COLUMN, FAINT, INK, figure_style, new_axes, plain_axes
 from tricover.units import number
 
 if TYPE_CHECKING:
@@ -79,7 +79,12 @@ def draw_solution(ax: "Axes", solution: Solution, corners: Floats | None = None)
     problem = solution.problem
     shape = problem.triangle if corners is None else corners
     centres = problem.grid.weights @ shape
-    cells = draw_cells(ax, problem.grid, shape, array=solution.value, cmap="viridis_r", linewidths=0.1)
+    lost = np.sort(problem.order[problem.reaching :]).astype(np.int64)  # forbidden, or with no walk to the goal
+    kept = np.sort(problem.order[: problem.reaching]).astype(np.int64)
+    cells = draw_cells(ax, problem.grid, shape, kept, array=solution.value[kept], cmap="viridis_r", linewidths=0.1)
+    if lost.size:
+        looks = {"facecolors": "#f0efed", "edgecolors": FAINT, "linewidths": 0.1, "hatch": "//////"}
+        draw_cells(ax, problem.grid, shape, lost, **looks).set_hatch_linewidth(0.4)
     bar = ax.figure.colorbar(cells, ax=ax, label="value $V^*(s)$: the lower, the better", shrink=0.7)
     bar.ax.yaxis.set_major_formatter(lambda value, _: number(value))
     _draw_policy(ax, solution, centres)

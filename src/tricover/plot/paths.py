@@ -21,6 +21,7 @@ from tricover.plot.agents import (
     tell_sample,
 )
 from tricover.plot.style import agent_colours, figure_style, new_map
+from tricover.plot.zones import draw_zones, zone_key
 from tricover.simulation import Run
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def plot_paths(run: Run, ax: "Axes | None" = None, agents: Sequence[int] | NDArr
         ground, masses = present_targets(run.targets)
         ax = ax or new_map(ground, run.positions[0, chosen], run.positions[-1, chosen], strip=True)
         draw_targets(ax, ground, masses)
+        draw_zones(ax, run)
         lines = LineCollection(
             trails,
             colors=agent_colours(network.depth, network.layer[chosen]),
@@ -82,7 +84,7 @@ def plot_paths(run: Run, ax: "Axes | None" = None, agents: Sequence[int] | NDArr
         ax.set_aspect("equal")
         ax.set(xlabel="x, m", ylabel="y, m")
         key_to_layers(ax, network)
-        key_to_roles(ax, network, start=True, targets=True)
+        key_to_roles(ax, network, start=True, targets=True, more=zone_key(run))
     return ax
 
 

@@ -26,6 +26,7 @@ from tricover.plot.agents import (
     tell_sample,
 )
 from tricover.plot.style import FAINT, GROUND, INK, ROLES, figure_style, layer_colours
+from tricover.plot.zones import draw_zones, zone_key
 from tricover.simulation import Run
 from tricover.simulation.run import BLOCK
 
@@ -109,6 +110,7 @@ class Scene:
         self._area = max(8.0, 2.2 * marker_area(len(shown), labelled=False))
         self._targets = draw_targets(ax, *present_targets(run.mission.targets_at(0)), _DOTS, 0.7)
         self._targets.set_animated(not run.mission.targets.still)
+        draw_zones(ax, run)
         living = shown[run.network.layer[shown] >= 0]
         width = 0.1 * self._area**0.5
         rings: dict[str, Any] = {"facecolors": "none", "edgecolors": FAINT, "linewidths": width, "zorder": 0.7}
@@ -137,7 +139,8 @@ class Scene:
         ]
         shown.append(("desired", {"marker": "o", "markerfacecolor": "none", "color": FAINT}))
         shown.append(("target", {"marker": ".", "color": GROUND}))
-        handles = [Line2D([], [], label=name, **{**looks, **more}) for name, more in shown]  # type: ignore[arg-type]
+        handles: list[Any] = [Line2D([], [], label=name, **{**looks, **more}) for name, more in shown]  # type: ignore[arg-type]
+        handles += zone_key(self.run)
         place: Any = (0.005, 0.5 * FOOTER / self._height)
         row = {"ncols": len(handles), "bbox_to_anchor": place, "fontsize": 9, "borderaxespad": 0, "columnspacing": 0.9}
         figure.legend(handles=handles, loc="center left", **row)

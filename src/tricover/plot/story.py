@@ -23,6 +23,7 @@ from tricover.plot.agents import draw_agents, draw_heads, draw_lines, draw_targe
 from tricover.plot.mdp import EQUILATERAL, HIGHLIGHT, draw_cells, draw_solution
 from tricover.plot.paths import chosen_agents
 from tricover.plot.style import ACTUAL, FAINT, INK, PAGE, counted, figure_style, time_line, whole_numbers
+from tricover.plot.zones import draw_zones
 from tricover.simulation import Run
 from tricover.targets import Targets
 
@@ -98,6 +99,7 @@ def _draw_place(ax: "Axes", run: Run, life: _Life) -> None:
     network, last = run.network, run.positions[-1]
     heard = network.in_neighbors[life.agent]
     draw_targets(ax, *present_targets(run.targets))
+    draw_zones(ax, run)
     draw_agents(ax, network, last, 0.6 * marker_area(len(network), False), faint=True)
     ax.fill(*last[heard].T, facecolor=_VISITED, edgecolor="none", zorder=0.4)
     ways = last[life.agent] - last[heard]
@@ -135,7 +137,12 @@ def _draw_decision(ax: "Axes", run: Run, life: _Life) -> None:
         ax.set_axis_off()
         return
     grid = CellGrid(control.resolution)
-    mdp = LocalMDP(grid, life.triangles[-1], goal, control.alpha, control.beta, control.gamma)
+    settings, zones = (control.alpha, control.beta, control.gamma), run.epochs[-1].told.obstacles
+    blocked = None if zones is None else zones.cells(life.triangles[-1:], grid)[0]
+    if blocked is not None and blocked[goal]:  # the triangle moved in the last step
+        ax.set_axis_off()
+        return
+    mdp = LocalMDP(grid, life.triangles[-1], goal, *settings, blocked=blocked)
     draw_solution(ax, mdp.solve(), EQUILATERAL)
     ax.set_title("value of each cell, and the policy to its goal", loc="left")
 

@@ -6,6 +6,8 @@ const NOWHERE = 65535; // of a target that is not there
 const REACH = 18; // pixels from an agent within which a pointer means it
 const ROOM = 34; // pixels around everything, for the numbers at the axes
 const MOST_APART = 300; // agents: larger teams are not drawn apart
+const ZONE = "#b3361f"; // where nobody may be
+const HATCH = 9; // pixels between the lines in it
 const ARROW = 15; // pixels that an arrow of the policy needs
 
 class Player {
@@ -331,6 +333,7 @@ class Player {
     pen.clearRect(0, 0, this.width, this.height);
     pen.lineJoin = pen.lineCap = "round";
     this.byLayer = this.sorted(epoch);
+    this.drawZones();
     this.drawTargets();
     this.drawAxes();
     if (this.part("desired").checked) this.drawDesired();
@@ -425,6 +428,42 @@ class Player {
     pen.lineTo(width - 12, 14);
     pen.textAlign = "right";
     pen.fillText(`${metres(step, step)} m`, width - 16, 10);
+  }
+
+  // Where nobody may be: shaded and hatched.
+  drawZones() {
+    const pen = this.pen;
+    for (const corners of this.data.zones || []) {
+      const shape = new Path2D();
+      for (const corner of corners) shape.lineTo(...this.project(corner));
+      shape.closePath();
+      pen.save();
+      pen.strokeStyle = pen.fillStyle = ZONE;
+      pen.globalAlpha = 0.12;
+      pen.fill(shape);
+      pen.globalAlpha = 0.55;
+      pen.lineWidth = 1;
+      pen.stroke(shape);
+      pen.clip(shape);
+      this.hatch(corners.map((corner) => this.project(corner)));
+      pen.restore();
+    }
+  }
+
+  // Lines at a slant through all of some points, as far as they are on the page.
+  hatch(points) {
+    const pen = this.pen;
+    const xs = points.map(([x]) => clamp(x, 0, this.width));
+    const ys = points.map(([, y]) => clamp(y, 0, this.height));
+    const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+    pen.lineWidth = 0.5;
+    pen.beginPath();
+    const first = Math.ceil((left + top) / HATCH) * HATCH;
+    for (let sum = first; sum <= right + bottom; sum += HATCH) {
+      pen.moveTo(sum - top, top);
+      pen.lineTo(sum - bottom, bottom);
+    }
+    pen.stroke();
   }
 
   // Targets that stand still are drawn once, on a sheet of their own.

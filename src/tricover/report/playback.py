@@ -85,6 +85,7 @@ def playback_of(run: Run, given: Floats | None = None) -> Playback:
         "targets": box.pack(targets),
         "targetFrames": len(targets),
         "weights": _weights(run, shown),
+        **_zones(run, box),
         "walks": run.scenario.control.motion == "walk",
         "gamma": _gamma(run),
         "resolution": run.scenario.control.resolution,
@@ -149,7 +150,14 @@ def _weights(run: Run, shown: Indices) -> str | None:
 def _gamma(run: Run) -> float | None:
     """The discount γ, if walks to the goal are shortest walks: then the script can work out policies."""
     control = run.scenario.control
-    return control.gamma if control.motion == "walk" and control.beta is None else None
+    straight = run.mission.ground.zones is None  # around zones, walks go another way
+    return control.gamma if control.motion == "walk" and control.beta is None and straight else None
+
+
+def _zones(run: Run, box: _Box) -> dict[str, Any]:
+    """The zones, corners in units: they may lie outside the box, so they are no whole numbers of 16 bits."""
+    zones = run.mission.ground.zones
+    return {} if zones is None else {"zones": [((ring - box.corner) / box.unit).round(1).tolist() for ring in zones]}
 
 
 def _targets(run: Run, steps: Indices, shown: Indices) -> Floats:

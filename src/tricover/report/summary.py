@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from tricover.certificates import Certificate
+from tricover.control import named_by_zone
 from tricover.report.markup import Html, definitions, paragraph
 from tricover.report.page import Section
 from tricover.simulation import Run
@@ -69,4 +70,6 @@ def _facts(run: Run) -> Iterator[tuple[str, object]]:
     yield "missed reach sets", f"{run.missed:,}"
     if run.measures_separation:
         yield "least distance of any two", run.separation.words
+    if facts.get("cut_off"):
+        yield "cut off from their goals", named_by_zone(run.cut_off)
     yield "seed", scenario.seed

@@ -29,6 +29,7 @@ from tricover.simulation.resolve import Ground, ground_of, still_from
 from tricover.simulation.scenario import Scenario
 from tricover.simulation.sections import Join
 from tricover.simulation.state import State
+from tricover.simulation.zones import check_zones
 from tricover.targets import Targets
 from tricover.vehicles import Vehicle, lands, ranges
 from tricover.world import KeepApart, World
@@ -105,9 +106,11 @@ class Mission:
         networks = _networks(scenario, ground)
         paths = paths_of(scenario, ground.targets, networks)
         parts = zip(networks, paths, strict=True)
-        return cls.with_epochs(
-            scenario, [Epoch(start, told_of(scenario, one, path)) for (start, one), path in parts], ground
-        )
+        epochs = [Epoch(start, told_of(scenario, one, path, ground)) for (start, one), path in parts]
+        joining = [join.places for join in _joins(scenario)]
+        if ground.zones is not None:
+            check_zones([(epoch.start, epoch.told) for epoch in epochs], np.concatenate([ground.start, *joining]))
+        return cls.with_epochs(scenario, epochs, ground)
 
     @classmethod
     def with_epochs(cls, scenario: Scenario, epochs: Sequence[Epoch], ground: Ground | None = None) -> "Mission":
@@ -280,11 +283,12 @@ def roster_of(scenario: Scenario, reference: Floats) -> Floats:
     return np.concatenate([reference, *(join.reference for join in _joins(scenario))])
 
 
-def told_of(scenario: Scenario, network: Network, paths: Floats) -> Told:
+def told_of(scenario: Scenario, network: Network, paths: Floats, ground: Ground) -> Told:
     """What the agents of a network are told."""
     control = scenario.control
     names = ("goal", "motion", "resolution", "alpha", "beta", "gamma", "margin", "speed")
-    return Told(network, paths, **{name: getattr(control, name) for name in names}, separation=_apart(scenario))
+    settings = {name: getattr(control, name) for name in names}
+    return Told(network, paths, **settings, separation=_apart(scenario), zones=ground.zones)
 
 
 def paths_of(scenario: Scenario, targets: Targets, networks: Sequence[tuple[int, Network]]) -> list[Floats]:

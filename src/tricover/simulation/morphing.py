@@ -50,14 +50,14 @@ def morph_epochs(scenario: Scenario, ground: Ground) -> list[Epoch]:
     if scenario.formation.start is not None:
         _check_nested(network, start)
     ways = AnchorWays(scenario, ground.targets, network)
-    epochs = [Epoch(0, told_of(scenario, network, ways.after(0, network, start)))]
+    epochs = [Epoch(0, told_of(scenario, network, ways.after(0, network, start), ground))]
     mission = Mission.with_epochs(scenario, epochs, ground)
     state = mission.start()
     for step in sorted({leave.step for leave in events.leave} | {join.step for join in events.join}):
         state = _flown(mission, state, min(step, scenario.steps))  # what comes after the end is never flown
         try:
             network = _network_at(scenario, step, network, state.positions)
-            told = told_of(scenario, network, ways.after(state.step, network, state.positions))
+            told = told_of(scenario, network, ways.after(state.step, network, state.positions), ground)
         except InputError as error:
             raise type(error)(f"events at step {step}: {error}") from None
         epochs = [*epochs, Epoch(step, told)]

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.errors import FileFormatError, InputError
-from tricover.formats import Points, Projection, read_points
+from tricover.formats import Points, Projection, read_points, read_polygons
+from tricover.geometry import as_zones
 from tricover.simulation import generators
 from tricover.simulation.sections import Motion, TargetSettings
 from tricover.targets import Targets
@@ -21,12 +22,14 @@ from tricover.targets.motion import Path as Function
 if TYPE_CHECKING:
     from tricover.simulation.scenario import Scenario
 
-__all__ = ["Ground", "formation_of", "ground_of", "still_from", "targets_of"]
+__all__ = ["Ground", "formation_of", "ground_of", "still_from", "targets_of", "zones_of"]
 
 Floats = NDArray[np.float64]
 
 # Streams of random numbers for points made by rule: with one seed, team and targets are independent of each other.
 _FORMATION, _TARGETS = 1, 2
+
+_NO_ORIGIN = "give the origin, the longitude and latitude of the point (0, 0)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +41,14 @@ class Ground:
         start: where it stands at step 0, (N, 2).
         targets: the targets over time.
         projection: the plane of all positions, where they are on earth.
+        zones: polygons that nobody enters, (K, 2) each, counter-clockwise; None: there are none.
     """
 
     reference: Floats
     start: Floats
     targets: Targets
     projection: Projection | None
+    zones: tuple[Floats, ...] | None = None
 
 
 def ground_of(scenario: "Scenario") -> Ground:
@@ -54,7 +59,24 @@ def ground_of(scenario: "Scenario") -> Ground:
     if projection is not None:
         for name, positions in (("positions", reference), ("start", start)):
             _check_on_earth(projection, positions, f"formation.{name}")
-    return Ground(reference, start, targets, projection)
+    return Ground(reference, start, targets, projection, zones_of(scenario, projection))
+
+
+def zones_of(scenario: "Scenario", projection: Projection | None) -> tuple[Floats, ...] | None:
+    """The polygons that nobody enters, in the plane of all positions; an error names the polygon and its corners."""
+    given, where = scenario.safety.zones, "safety.zones"
+    if given is None:
+        return None
+    if isinstance(given, Path):
+        where = f"safety.zones, {given}"
+        plane = projection if scenario.origin is None else Projection(*scenario.origin.tolist())
+        if plane is None:
+            raise InputError(f"{where} is in longitude and latitude, and the team in metres: {_NO_ORIGIN}")
+        given = read_polygons(given, plane)
+    try:
+        return as_zones(given).polygons
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
 
 
 def _start(scenario: "Scenario", reference: Floats, projection: Projection | None) -> Floats:
@@ -67,10 +89,7 @@ def _start(scenario: "Scenario", reference: Floats, projection: Projection | Non
         where = f"formation.start, {start}"
         found = _read(start, scenario, projection)
         if projection is None and found.projection is not None:
-            raise InputError(
-                f"{where} is in longitude and latitude, and the team in metres: "
-                "give the origin, the longitude and latitude of the point (0, 0)"
-            )
+            raise InputError(f"{where} is in longitude and latitude, and the team in metres: {_NO_ORIGIN}")
         start = _planar(found.positions, start)
         start.flags.writeable = False
     if len(start) != len(reference):

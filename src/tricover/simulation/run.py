@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tricover.control import CutOff, View, cut_off, memory_of
 from tricover.errors import InputError, UnknownNameError
 from tricover.geometry.approach import Approaches, Separation, approaches_of, separation_of
 from tricover.goals import settled_configuration
+from tricover.goals.zones import TOUCHING
 from tricover.network import Network
 from tricover.notebook import facts_as_html
 from tricover.own import label_of
@@ -91,6 +93,7 @@ class Run:
             "misses": self.missed,
             **self._approach(),
             "interrupted": self.interrupted,
+            **({} if self.scenario.safety.zones is None else {"cut_off": self._cut_off}),
         }
 
     def _approach(self) -> dict[str, Any]:
@@ -107,6 +110,14 @@ class Run:
         """Whether summaries and reports have the separation: if the scenario asks for one, or it takes no time."""
         small = (self.steps + 1) * self.mission.agents <= MEASURED
         return small or self.scenario.safety.separation is not None
+
+    @property
+    def _cut_off(self) -> list[int] | None:
+        """Who is cut off; None if nobody is, or if the user's rule is gone, so that nobody can tell."""
+        try:
+            return [one.agent for one in self.cut_off] or None
+        except UnknownNameError:
+            return None
 
     @property
     def _desired_known(self) -> bool:
@@ -246,18 +257,37 @@ class Run:
 
         Goal points for the motion ``reach``, centres of goal cells for ``walk``, goal points strictly inside their
         triangles for ``morph`` (Algorithm 2, for the last network, anchors' places and targets). The store of a
-        finished run keeps them.
+        finished run keeps them. Among zones, ``walk`` leads to what can be reached from where agents are in the end.
         """
         kept = self.record.desired
         if kept is not None:
             return kept
         control = self.scenario.control
-        mode = control.goal, control.motion, control.resolution, self.epochs[-1].told.separation
-        found = settled_configuration(self.network, self.targets, self.anchors, *mode)
         desired = np.array(self.read("positions", self.steps, self.steps + 1)[0])
+        told = self.epochs[-1].told
+        anchors, where = self.anchors, desired[: len(self.network)]
+        if told.obstacles is not None:  # an anchor that holds is where it stays
+            here = where[self.network.anchors]
+            held = told.obstacles.crossed(here, anchors, TOUCHING) >= 0
+            anchors = np.where(held[:, None], here, anchors)
+        mode = control.goal, control.motion, control.resolution, told.separation
+        among = told.obstacles, None if told.obstacles is None else where
+        found = settled_configuration(self.network, self.targets, anchors, *mode, *among)
         living = np.flatnonzero(self.network.layer >= 0)
         desired[living] = found[living]
         return desired
+
+    @cached_property
+    def cut_off(self) -> list[CutOff]:
+        """Agents that zones keep from their goals, as the team stands in the end; see ``control.zones``."""
+        epoch, network = self.epochs[-1], self.network
+        if epoch.told.obstacles is None:
+            return []
+        first, positions = (self.read("positions", step, step + 1)[0] for step in (epoch.start, self.steps))
+        agents = np.flatnonzero(network.layer >= 0)
+        heard = positions[network.in_neighbors[agents]]
+        view = View(max(self.steps - 1, 0), agents, positions[agents], heard, self.targets)
+        return cut_off(view, epoch.told, memory_of(epoch.told, first[agents]))
 
     @cached_property
     def settled_at(self) -> int | None:
@@ -292,12 +322,12 @@ class Run:
 
     @property
     def converged(self) -> bool:
-        """Whether the team has settled where it should.
+        """Whether the team has settled where it should, and nobody is cut off from there.
 
         A team that stands still must stand at its desired configuration, up to rounding; one whose vehicles never quite
         do must have every follower at its goal.
         """
-        if self.settled_at is None:
+        if self.settled_at is None or self._cut_off:
             return False
         ends = self.read("positions", self.steps - 1, self.steps + 1)
         extent = float(np.abs(self.desired - self.desired.mean(axis=0)).max() + np.abs(self.desired).max() * 1e-3)

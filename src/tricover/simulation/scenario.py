@@ -178,6 +178,7 @@ class Scenario(Section):
         named = {
             "network": {**self.network.values(), "mentee": _nameable(self.network.mentee)},
             "control": {**self.control.values(), "goal": _nameable(self.control.goal)},
+            "safety": {**self.safety.values(), "zones": ground.zones},
         }
         return type(self)(**{**self.values(), **named, "formation": formation, "targets": targets, "origin": origin})
 
