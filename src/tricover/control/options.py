@@ -8,7 +8,7 @@
 All of the way is the middle of the reach set alone: who may land anywhere in it is told to land just there.
 
 Who is inside its triangle goes aside only within it: its row of Γ stays stochastic. To make room for others, and now
-and then where it would wait for ever, an agent may leave it. It may always stay.
+and then where it would wait for ever, an agent may leave it. Nobody goes aside into a zone. It may always stay.
 
 What is beside the way is turned and shortened at random, and cells are in random order: two who go aside in the same
 way again and again would go on for ever.
@@ -24,6 +24,7 @@ from tricover.control.told import Told
 from tricover.control.view import View
 from tricover.geometry import barycentric, flat
 from tricover.goals import cell_points
+from tricover.goals.zones import TOUCHING
 
 __all__ = ["ASIDE", "OPTIONS", "SHORTER", "Limits", "Options", "options_of"]
 
@@ -82,6 +83,7 @@ def options_of(view: View, told: Told, decision: Decision, limits: Limits, draws
     if told.motion == "walk":
         _in_cells(points, view, told, decision, draws)
     _stay_within(points, view, limits)
+    _stay_out(points, view, told)
     own = np.where(draws[:, 0] < _LEAVES, OPTIONS, np.where(draws[:, 0] < _WAITS, ASIDE, _ROOM))
     return Options(points, own)
 
@@ -114,6 +116,15 @@ def _stay_within(points: Floats, view: View, limits: Limits) -> None:
     rows, columns = np.nonzero(lengths > longest)
     share = np.broadcast_to(longest, lengths.shape)[rows, columns] / lengths[rows, columns]
     points[rows, columns] = view.positions[rows] + share[:, None] * ways[rows, columns]
+
+
+def _stay_out(points: Floats, view: View, told: Told) -> None:
+    """Take out what zones are in the way of; that the decision is free of them is known."""
+    if told.obstacles is None:
+        return
+    rows, columns = np.nonzero(np.isfinite(points[:, 1:, 0]))
+    met = told.obstacles.crossed(view.positions[rows], points[rows, columns + 1], TOUCHING) >= 0
+    points[rows[met], columns[met] + 1] = np.nan
 
 
 def _in_cells(points: Floats, view: View, told: Told, decision: Decision, draws: Floats) -> None:
