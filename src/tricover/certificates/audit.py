@@ -1,4 +1,4 @@
-"""The one pass over a log: every check sees every step, once."""
+"""The one pass over a log: every check sees every step after the launch, once."""
 
 from collections.abc import Iterator
 
@@ -41,8 +41,9 @@ def audit(
         convergence,
     ]
     for step in steps_of(log):
-        for check in checks:
-            check.see(step)
+        if step.index >= log.launched:
+            for check in checks:
+                check.see(step)
     claims = tuple(claim for check in checks for claim in check.claims())
     subject = f"{log.name} ({log.agents} agents, {log.steps} steps)"
     return Certificate(subject, claims, products.contraction, convergence.layers, convergence.neighbourhood)

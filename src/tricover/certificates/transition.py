@@ -124,9 +124,10 @@ def transition_matrix(network: Network, before: Floats, after: Floats) -> "csr_a
 
 
 def transition_matrices(log: Log) -> "Iterator[csr_array]":
-    """Γ[0], Γ[1], … of a log, one at a time."""
-    for _, frame, before, after in framed(log):
-        yield _matrix(frame, log.agents, before, after)
+    """Γ[t] of a log, one at a time: t = 0, 1, …, or from the end of the launch on."""
+    for step, frame, before, after in framed(log):
+        if step >= log.launched:
+            yield _matrix(frame, log.agents, before, after)
 
 
 def _matrix(frame: Frame, agents: int, before: Floats, after: Floats) -> "csr_array":

@@ -11,7 +11,7 @@ from tricover.cli.console import AsJson, Quiet, load_kernels, new_table, note, s
 from tricover.cli.places import Output
 from tricover.cli.reading import place_of
 from tricover.cli.subject import step_bar
-from tricover.errors import InputError, plain
+from tricover.errors import InputError, listed, plain
 from tricover.units import length
 
 __all__ = ["run"]
@@ -45,8 +45,10 @@ def run(
 
     with step_bar(wanted=not quiet and not as_json) as progress:
         result = simulate(Scenario.load(scenario), output, resume, overwrite, progress=progress)
-    kept = {"origin": place_of(result.mission.projection), "store": None if output is None else str(output)}
-    facts = {**result.summary(), **kept}
+    facts: dict[str, Any] = result.summary()
+    facts |= {"origin": place_of(result.mission.projection), "store": None if output is None else str(output)}
+    if result.mission.pads is not None:
+        facts["pads"] = result.mission.pads.tolist()
     if as_json:
         typer.echo(json.dumps(facts, indent=2))
     elif not quiet:
@@ -65,6 +67,7 @@ def _show(facts: dict[str, Any]) -> None:
         "agents": f"{facts['agents']} in {facts['layers']} layers below the anchors",
         "control": f"{facts['motion']}, goal {facts['goal']}",
         "vehicle": facts["vehicle"],
+        **_launch(facts),
         "steps": str(facts["steps"]),
         "settled": settled,
         "converged": "yes" if facts["converged"] else "no",
@@ -78,3 +81,11 @@ def _show(facts: dict[str, Any]) -> None:
     for name, value in rows.items():
         table.add_row(name, value)
     show(table)
+
+
+def _launch(facts: dict[str, Any]) -> dict[str, str]:
+    """How long it took from the pads, and who stood where; --json has all of them."""
+    if "pads" not in facts:
+        return {}
+    taken = listed((f"{agent} from {pad}" for agent, pad in enumerate(facts["pads"])), most=12)
+    return {"launch": f"{facts['launch']} steps", "agents from pads": taken}

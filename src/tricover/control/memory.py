@@ -1,6 +1,7 @@
 """What agents carry from step to step: arrays by name, one row per agent. Most agents need none.
 
-    place  (A, 2)  where the agent stood when the epoch began; kept where an anchor is told to stay there
+    place  (A, 2)  where the agent stood when the epoch began; kept where an anchor is told to stay there, and by all
+                   who fly from there to their reference positions
 
 A new epoch begins with a new memory (``memory_of``). What is stored and resumed is the whole of it, by name.
 """
@@ -23,7 +24,7 @@ Memory: TypeAlias = Mapping[str, NDArray[Any]]
 
 def memory_of(told: Told, positions: NDArray[np.float64]) -> Memory:
     """What agents at positions (A, 2) remember when an epoch begins."""
-    return {"place": positions.copy()} if told.some_stay else {}
+    return {"place": positions.copy()} if told.some_stay or told.launch else {}
 
 
 def rows_of(memory: Memory, rows: NDArray[np.int64]) -> Memory:

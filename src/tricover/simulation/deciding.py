@@ -78,6 +78,9 @@ class Decisions:
 def view_of(mission: Mission, state: State, agents: Ints) -> View:
     """What agents (A,) know at a step, by what the world lets them hear and see."""
     world, network = mission.world, mission.epoch_at(state.step).network
+    if state.step < mission.launch:  # nobody listens to anybody
+        nothing = np.full((len(agents), 3, 2), np.nan)
+        return View(state.step, agents, state.positions[agents], nothing, mission.targets_at(state.step))
     heard, ages = world.channel.hear(state.step, state.messages, network.in_neighbors[agents])
     seen = world.sensor.see(mission.targets_at(state.step), agents, state.positions)
     return View(state.step, agents, state.positions[agents], heard, seen, ages)

@@ -6,7 +6,7 @@ stands. So a step costs what the agents cost that moved or listen to one who did
 nothing. ``decide_all`` is the same without the shortcut.
 
 It is for worlds in which everybody hears and sees the truth at once. In others knowledge changes in other ways, and
-everybody decides anew.
+everybody decides anew; and so it does on the way from the pads.
 """
 
 import numpy as np
@@ -56,7 +56,7 @@ class Incremental:
     def __call__(self, mission: Mission, state: State) -> Decisions:
         """What everybody decides at a step."""
         world = mission.world
-        if world.channel.history or not world.sensor.sees_all:
+        if world.channel.history or not world.sensor.sees_all or state.step < mission.launch:
             return decide_all(mission, state)
         links, changed = self._look(mission, state)
         anchors = links.network.anchors

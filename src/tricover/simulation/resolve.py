@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tricover.errors import FileFormatError, InputError
 from tricover.formats import Points, Projection, read_points
 from tricover.simulation import generators
+from tricover.simulation.launch import launch_steps, pads_of
 from tricover.simulation.sections import Motion, TargetSettings
 from tricover.targets import Targets
 from tricover.targets.motion import Drift, Steady, Track
@@ -38,12 +39,16 @@ class Ground:
         start: where it stands at step 0, (N, 2).
         targets: the targets over time.
         projection: the plane of all positions, where they are on earth.
+        pads: which row of the pads that were given each agent has at the start, (N,); None: there are no pads.
+        launch: steps of the flight from the pads to the reference positions.
     """
 
     reference: Floats
     start: Floats
     targets: Targets
     projection: Projection | None
+    pads: NDArray[np.int64] | None = None
+    launch: int = 0
 
 
 def ground_of(scenario: "Scenario") -> Ground:
@@ -54,11 +59,16 @@ def ground_of(scenario: "Scenario") -> Ground:
     if projection is not None:
         for name, positions in (("positions", reference), ("start", start)):
             _check_on_earth(projection, positions, f"formation.{name}")
-    return Ground(reference, start, targets, projection)
+    if not scenario.formation.assign:
+        return Ground(reference, start, targets, projection)
+    pads = pads_of(scenario, start, reference)
+    start = start[pads]
+    start.flags.writeable = False
+    return Ground(reference, start, targets, projection, pads, launch_steps(scenario, start, reference))
 
 
 def _start(scenario: "Scenario", reference: Floats, projection: Projection | None) -> Floats:
-    """Where the agents stand at step 0, (N, 2): row i of a file is the place of agent i."""
+    """Where the agents stand at step 0, (N, 2): row i of a file is the place of agent i, or a pad, with ``assign``."""
     start = scenario.formation.start
     if start is None:
         return reference

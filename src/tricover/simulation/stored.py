@@ -88,7 +88,7 @@ class StoreReader:
         """The epochs of the run, with the networks that it had."""
         roster = roster_of(scenario, ground.reference)
         parts = sorted(self.group["epochs"].groups(), key=lambda part: int(part[0]))
-        return tuple(Epoch(int(part.attrs["start"]), self._told(scenario, roster, part)) for _, part in parts)
+        return tuple(Epoch(int(part.attrs["start"]), self._told(scenario, ground, roster, part)) for _, part in parts)
 
     def state(self) -> State:
         """The state after the last step that was kept."""
@@ -160,7 +160,7 @@ class StoreReader:
             return {key: self._joined(part) for key, part in value.items()}
         return [self._joined(part) for part in value] if isinstance(value, list) else value
 
-    def _told(self, scenario: Scenario, roster: NDArray[np.float64], group: Any) -> Told:
+    def _told(self, scenario: Scenario, ground: Ground, roster: NDArray[np.float64], group: Any) -> Told:
         """What the agents of a stored epoch were told."""
         arrays = {name: self._whole(f"{group.path}/{name}") for name, _ in group.arrays()}
         paths, layer, links = arrays.pop("paths"), arrays["layer"], arrays["in_neighbors"]
@@ -172,7 +172,7 @@ class StoreReader:
             core_choice=as_choice(scenario.network.core, len(layer), 2),
             **arrays,
         )
-        return told_of(scenario, network, paths)
+        return told_of(scenario, network, paths, ground.launch)
 
 
 def check_is_store(path: Path) -> None:
