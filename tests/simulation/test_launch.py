@@ -189,7 +189,7 @@ def test_a_polygon_is_fitted_to_the_targets_that_the_network_finds():
     flown, plain = pair(seed=1, anchors="fit")
     points = np.asarray(plain.targets.positions)
     mission = Mission.of(flown.replace(targets={"motion": {"velocity": [1.0, 0.0]}}))
-    later = Mission.of(plain.replace(targets=points + [1.0 * mission.launch, 0.0]))
+    later = Mission.of(plain.replace(targets=points + mission.launch * np.array([1.0, 0.0])))
     assert mission.epochs[0].told.paths == pytest.approx(later.epochs[0].told.paths, abs=1e-9)
 
 
