@@ -18,6 +18,7 @@ TOPICS = (
     "targets",
     "mdp",
     "vehicles",
+    "assignment",
     "simulation",
     "coveragecontrol",
     "certify",

@@ -159,7 +159,7 @@ def test_whoever_would_come_too_close_swaps(monkeypatch):
     starts = np.stack(np.meshgrid(np.arange(12.0), np.arange(12.0)), -1).reshape(-1, 2)
     places = starts * 3 + 50
     shuffled = rng.permutation(144)
-    monkeypatch.setattr(assignment, "_nearly", lambda *_: shuffled.copy())
+    monkeypatch.setattr(assignment, "assign_by_groups", lambda *_: shuffled.copy())
     before = closest_in_flight(starts, places[shuffled])
     found = tc.assign_places(starts, places)
     assert before.distance < 0.1 < found.guaranteed <= found.separation

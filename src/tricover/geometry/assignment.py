@@ -16,8 +16,8 @@ trajectories). The least sum of *distances* gives no such bound.
 The proof needs no optimum: it is enough that no two agents who would come within d/√2 of each other gain by a swap. So
 up to ``EXACT`` agents get the optimum, and larger teams a good assignment: starts and places are halved together until
 groups are small, each group gets its optimum, and so do groups that are cut anew, of agents near each other half-way.
-Then whoever comes too close swaps places. Every one of these moves lowers the sum, so they come to an end, and the
-flight is searched as ``separation`` does: what is guaranteed was looked at, too.
+Then whoever comes too close swaps places. Every one of these changes lowers the sum, so they come to an end. Last, the
+whole flight is searched (``flight``): what is guaranteed was also looked at.
 
 Translating all places, or scaling them, changes nothing in who takes which: sums of squares are compared around the
 centroids, and in units of the spread, where rounding is least and the solver fastest.
@@ -35,7 +35,7 @@ from tricover.formats.points import checked_positions
 from tricover.geometry.approach import Separation, separation
 from tricover.geometry.flight import closest_in_flight
 
-__all__ = ["EXACT", "Assignment", "assess_flight", "assign_places"]
+__all__ = ["EXACT", "Assignment", "assess_flight", "assign_by_groups", "assign_places"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -94,7 +94,7 @@ def assign_places(starts: ArrayLike, places: ArrayLike) -> Assignment:
     begin, goals = _points(starts, "starts"), _points(places, "places")
     if len(begin) != len(goals):
         raise InputError(f"{len(begin)} starts and {len(goals)} places: give as many of the one as of the other")
-    order = _optimum(begin, goals) if len(begin) <= EXACT else _nearly(begin, goals)
+    order = _optimum(begin, goals) if len(begin) <= EXACT else assign_by_groups(begin, goals)
     promised = _promise(begin, goals)
     _mend(begin, goals, order, promised)
     order.flags.writeable = False
@@ -139,7 +139,7 @@ def _optimum(starts: Floats, goals: Floats) -> Ints:
     return np.asarray(linear_sum_assignment(costs)[1], np.int64)
 
 
-def _nearly(starts: Floats, goals: Floats) -> Ints:
+def assign_by_groups(starts: Floats, goals: Floats) -> Ints:
     """Places (N,) with nearly the least sum, group by group."""
     begin, ends = _unit(starts), _unit(goals)
     order = np.empty(len(begin), np.int64)
