@@ -167,6 +167,27 @@ def test_whoever_would_come_too_close_swaps(monkeypatch):
     assert squares(starts, places, found.places) < squares(starts, places, shuffled)
 
 
+@pytest.mark.parametrize("degrees", [0, 45, 90, 92, 100, 120, 150, 180])
+def test_a_pair_swaps_if_and_only_if_it_gains(degrees):
+    """Two who are as far apart at the end as at the start, in another direction: beyond a right angle they gain."""
+    starts, way = np.array([[0.0, 0], [1, 0]]), np.array([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))])
+    goals, order = np.stack([[5.0, 5.0], [5.0, 5.0] + way]), np.array([0, 1])
+    assignment._mend(starts, goals, order, assignment._promise(starts, goals))
+    assert order.tolist() == ([1, 0] if degrees > 90 else [0, 1])
+    assert assignment._swap(starts, goals, order, 0, 1) is False
+
+
+@pytest.mark.usefixtures("small_groups")
+def test_equal_sets_of_points_are_halved_alike():
+    grid = np.stack(np.meshgrid(np.arange(20.0), np.arange(15.0)), -1).reshape(-1, 2)
+    order = np.random.default_rng(0).permutation(300)
+    groups = list(assignment._halved(grid, grid[order]))
+    assert sorted(np.concatenate([some for some, _ in groups]).tolist()) == list(range(300))
+    for some, theirs in groups:
+        assert len(some) <= assignment.GROUP
+        assert sorted(some.tolist()) == sorted(order[theirs].tolist())
+
+
 def test_what_is_not_kept_is_not_promised():
     """A flight in which two cross has no guarantee, however far apart it begins and ends."""
     crossing = np.array([[0.0, 0], [4, 0]]), np.array([[4.0, 4], [0, 4]])

@@ -6,8 +6,8 @@ until then: agent i is whoever takes the place i. During the launch nobody liste
 of the network.
 
 K is the longest way over ``control.speed``, rounded up; one step where no speed is given. Vehicles that may miss get as
-many steps as they need. Each kind is tried: at rest, facing away, and asked for a twentieth more than a K-th of the
-longest way, it must come a K-th far. So none falls behind step by step.
+many steps as they need. Each kind is tried for eight steps, from rest and facing away: asked for a twentieth more than
+its share in each, it must come eight shares far. So it can catch up, and does not fall behind.
 """
 
 from math import ceil, inf, sqrt
@@ -33,7 +33,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _MORE = 0.05  # of a part of the way: what a vehicle that is late must be able to catch up in a step
-_MOST_STEPS = 1 << 16  # that are tried
+_TRIED = 8  # steps in a row: a vehicle at rest may do what one that comes in fast does not, or must turn first
+_MOST_STEPS = 1 << 16
 
 
 def pads_of(scenario: "Scenario", pads: Floats, reference: Floats) -> Ints:
@@ -67,32 +68,33 @@ def launch_steps(scenario: "Scenario", start: Floats, reference: Floats) -> int:
 
 
 def _followed_in(vehicle: Vehicle, way: float, duration: float) -> int:
-    """The least number of steps in which a vehicle follows a way of so many metres; the best where none will do."""
-    steps, short = 1, {}
+    """The least number of steps in which a vehicle keeps up on a way of so many metres; the best where it never does."""
+    steps, found = 1, {}
     while steps <= _MOST_STEPS:
-        short[steps] = _short(vehicle, way / steps, duration)
-        if short[steps] <= _MORE:
+        found[steps] = _advance(vehicle, way / steps, duration)
+        if found[steps] >= 1:
             break
         steps *= 2
     else:
-        return min(short, key=short.__getitem__)
+        return max(found, key=found.__getitem__)
     few = steps // 2  # too few, or none
     while steps - few > 1:
         middle = (steps + few) // 2
-        enough = _short(vehicle, way / middle, duration) <= _MORE
+        enough = _advance(vehicle, way / middle, duration) >= 1
         few, steps = (few, middle) if enough else (middle, steps)
     return steps
 
 
-def _short(vehicle: Vehicle, part: float, duration: float) -> float:
-    """By how much of a part of the way a vehicle at rest misses a point a little farther, behind its back."""
-    goal = np.array([[-part * (1 + _MORE), 0.0]])  # vehicles with a heading face east
-    sets = np.repeat(goal[:, None], 3, axis=1)
-    try:
-        driven = vehicle.drive(vehicle.initial_state(np.zeros((1, 2))), sets, duration, np.zeros((1, 2)))
-    except LostControlError:
-        return inf
-    return float(np.hypot(*(vehicle.output(driven) - goal)[0])) / part
+def _advance(vehicle: Vehicle, part: float, duration: float) -> float:
+    """How far a vehicle comes in some steps, of as many parts of the way, if it is asked for a little more in each."""
+    states = vehicle.initial_state(np.zeros((1, 2)))
+    for step in range(1, _TRIED + 1):
+        goal = np.array([[-step * part * (1 + _MORE), 0.0]])  # vehicles with a heading face east
+        try:
+            states = vehicle.drive(states, np.repeat(goal[:, None], 3, axis=1), duration, np.zeros((1, 2)))
+        except LostControlError:
+            return 0.0
+    return -float(vehicle.output(states)[0, 0]) / (_TRIED * part)
 
 
 def launch_notices(mission: "Mission") -> list[str]:
