@@ -170,8 +170,8 @@ def test_whoever_would_come_too_close_swaps(monkeypatch):
 @pytest.mark.parametrize("degrees", [0, 45, 90, 92, 100, 120, 150, 180])
 def test_a_pair_swaps_if_and_only_if_it_gains(degrees):
     """Two who are as far apart at the end as at the start, in another direction: beyond a right angle they gain."""
-    starts, way = np.array([[0.0, 0], [1, 0]]), np.array([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))])
-    goals, order = np.stack([[5.0, 5.0], [5.0, 5.0] + way]), np.array([0, 1])
+    angle, starts, order = np.radians(degrees), np.array([[0.0, 0], [1, 0]]), np.array([0, 1])
+    goals = np.array([[5.0, 5.0], [5.0 + np.cos(angle), 5.0 + np.sin(angle)]])
     assignment._mend(starts, goals, order, assignment._promise(starts, goals))
     assert order.tolist() == ([1, 0] if degrees > 90 else [0, 1])
     assert assignment._swap(starts, goals, order, 0, 1) is False

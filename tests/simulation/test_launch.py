@@ -113,6 +113,16 @@ def test_everybody_flies_straight_and_together():
     assert np.hypot(*np.diff(run.positions[: steps + 1], axis=0).transpose(2, 0, 1)).max() <= 7.0 * (1 + 1e-12)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_run_keeps_what_was_guaranteed(seed):
+    flown, _ = pair(seed)
+    run = tc.simulate(flown)
+    found = tc.assign_places(flown.formation.start, flown.reference)
+    kept = tc.separation(run.positions[: run.mission.launch + 1]).distance
+    assert kept == pytest.approx(found.separation, rel=1e-9)
+    assert kept >= found.guaranteed
+
+
 def test_without_a_speed_it_is_one_step_and_with_steps_given_so_many():
     flown, _ = pair()
     assert Mission.of(flown.replace(control={"speed": None})).launch == 1

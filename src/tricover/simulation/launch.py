@@ -68,7 +68,7 @@ def launch_steps(scenario: "Scenario", start: Floats, reference: Floats) -> int:
 
 
 def _followed_in(vehicle: Vehicle, way: float, duration: float) -> int:
-    """The least number of steps in which a vehicle keeps up on a way of so many metres; the best where it never does."""
+    """The least number of steps in which a vehicle keeps up on a way of so many metres; the best if it never does."""
     steps, found = 1, {}
     while steps <= _MOST_STEPS:
         found[steps] = _advance(vehicle, way / steps, duration)
