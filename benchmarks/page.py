@@ -24,6 +24,7 @@ TITLES = {
     "targets": "Targets",
     "mdp": "Decision process",
     "vehicles": "Vehicles",
+    "assignment": "From the pads",
     "simulation": "Whole runs",
     "coveragecontrol": "CoverageControl",
     "certify": "Certificates",

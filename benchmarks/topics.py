@@ -19,6 +19,7 @@ TOPICS = (
     "mdp",
     "zones",
     "vehicles",
+    "assignment",
     "simulation",
     "coveragecontrol",
     "certify",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tricover.coverage import plan_formation as plan_formation
     from tricover.errors import TricoverError as TricoverError
     from tricover.geometry import CellGrid as CellGrid
+    from tricover.geometry import assign_places as assign_places
     from tricover.geometry import separation as separation
     from tricover.goals import desired_configuration as desired_configuration
     from tricover.goals import goal_points as goal_points
@@ -42,6 +43,7 @@ _HOME = {
     "Scenario": "simulation",
     "Targets": "targets",
     "TricoverError": "errors",
+    "assign_places": "geometry",
     "build_network": "network",
     "certify": "certificates",
     "check_aoc": "vehicles",
@@ -64,6 +66,7 @@ __all__ = [
     "Scenario",
     "Targets",
     "TricoverError",
+    "assign_places",
     "build_network",
     "certify",
     "check_aoc",

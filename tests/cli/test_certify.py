@@ -2,6 +2,7 @@
 
 import json
 from inspect import signature
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,9 @@ import tricover as tc
 from tricover.certificates.evidence import JITTER
 from tricover.cli.certify import certify
 from tricover.cli.main import app
+from tricover.export import export_run
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "from-pads.toml"
 
 
 def run(*args):
@@ -163,3 +167,31 @@ def test_bad_input_is_one_line(complaint, folder, tmp_path):
     assert "no agent 99" in complaint(
         "certify", folder / "run", "--figure", "tube", "--agent", 99, "--plot", tmp_path / "a.png"
     )
+
+
+@pytest.fixture(scope="module")
+def launched(tmp_path_factory):
+    """The example that flies from its pads: scenario, run, table and network."""
+    place = tmp_path_factory.mktemp("launched")
+    result = tc.simulate(tc.Scenario.load(EXAMPLE), place / "run")
+    (place / "network.json").write_text(result.network.to_json())
+    export_run(result, place / "log.csv")
+    return place
+
+
+def test_a_flight_from_the_pads(launched):
+    assert "after a launch of 16" in json.dumps(json.loads(run(launched / "run", "--json").stdout))
+    table = (launched / "log.csv", "--network", launched / "network.json")
+    assert run(*table).exit_code == 1
+    assert run(*table, "--launched", "16").exit_code == 0
+    assert run(*table, "--launched", "15").exit_code == 1
+    told = run(*table, "--scenario", EXAMPLE, "--json")
+    assert json.loads(told.stdout)["claims"] == json.loads(run(launched / "run", "--json").stdout)["claims"]
+    assert run(*table, "--scenario", EXAMPLE, "--launched", "0").exit_code == 1
+
+
+def test_the_launch_of_a_run_is_its_own(launched, complaint):
+    said = complaint("certify", launched / "run", "--launched", "3")
+    assert said == "--launched belongs to a log: a run or a scenario knows its launch"
+    table = (launched / "log.csv", "--network", launched / "network.json")
+    assert "a launch of 99 steps goes on after the end" in complaint("certify", *table, "--launched", "99")

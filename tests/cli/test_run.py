@@ -7,12 +7,14 @@ import subprocess
 import sys
 import time
 import tomllib
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 import tricover as tc
 from tricover.cli.main import app
+from tricover.simulation import Mission
 
 SMALL = """
 steps = {steps}
@@ -139,3 +141,14 @@ def test_ctrl_c_keeps_what_was_computed(scenario, tmp_path):
     assert run.interrupted
     assert 0 < run.steps < 100_000
     assert len(run.positions) == run.steps + 1
+
+
+def test_who_flew_from_which_pad_is_said():
+    example = Path(__file__).parents[2] / "examples" / "from-pads.toml"
+    told = json.loads(tricover("run", example, "--json").stdout)
+    mission = Mission.of(tc.Scenario.load(example))
+    assert told["pads"] == mission.pads.tolist()
+    assert told["launch"] == mission.launch == 16
+    shown = " ".join(tricover("run", example).stdout.split())
+    assert "launch 16 steps" in shown
+    assert f"0 from {told['pads'][0]}, 1 from {told['pads'][1]}" in shown

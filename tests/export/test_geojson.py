@@ -1,6 +1,7 @@
 """Exported maps, read by json and by GDAL, and their places held against PROJ."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pyogrio
@@ -9,6 +10,7 @@ import pytest
 import tricover as tc
 from tests.export.runs import ORIGIN, assert_on_earth, degrees, eventful, interrupted, scenario
 from tricover.export import export_run
+from tricover.export.geojson import who
 from tricover.formats import Points, Projection, write_points
 
 
@@ -137,3 +139,9 @@ def test_a_run_in_metres_needs_an_origin(tmp_path):
         with pytest.raises(tc.TricoverError, match=message):
             export(run, tmp_path, origin=origin)
     assert not list(tmp_path.iterdir())
+
+
+def test_agents_know_their_pads():
+    run = tc.simulate(tc.Scenario.load(Path(__file__).parents[2] / "examples" / "from-pads.toml"))
+    assert [who(run, agent)["pad"] for agent in range(12)] == run.mission.pads.tolist()
+    assert "pad" not in who(tc.simulate(scenario()), 0)

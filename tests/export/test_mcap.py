@@ -3,6 +3,7 @@
 import sys
 import tomllib
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -198,3 +199,11 @@ def test_the_same_run_gives_the_same_bytes(tmp_path):
     for name in ("one", "other"):
         export_run(run, tmp_path / f"{name}.mcap")
     assert (tmp_path / "one.mcap").read_bytes() == (tmp_path / "other.mcap").read_bytes()
+
+
+def test_on_the_way_from_the_pads_there_are_no_links(tmp_path):
+    run = tc.simulate(tc.Scenario.load(Path(__file__).parents[2] / "examples" / "from-pads.toml"))
+    export_run(run, tmp_path / "run.mcap")
+    teams = Log(tmp_path / "run.mcap").decoded("/team")
+    lines = [len(next(entity for entity in team.entities if entity.id == "links").lines) for team in teams]
+    assert lines == [0] * run.mission.launch + [1] * (run.steps + 1 - run.mission.launch)

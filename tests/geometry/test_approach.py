@@ -11,7 +11,7 @@ from tests.simulation.teams import eventful
 
 import tricover as tc
 from tricover.errors import InputError
-from tricover.geometry import ways
+from tricover.geometry import way_tree
 from tricover.geometry.approach import Approaches, Watch, approaches_of, separation_of
 
 
@@ -139,9 +139,9 @@ def test_many_agents_as_by_all_pairs(monkeypatch, threads):
     """In pieces, too: no pair falls between two of them, and the number of threads does not matter."""
     rng = np.random.default_rng(1)
     monkeypatch.setenv("TRICOVER_THREADS", threads)
-    monkeypatch.setattr(ways, "_ROOM", 3)
+    monkeypatch.setattr(way_tree, "_ROOM", 3)
     for at_once, spread, count in product((512, 1), (0.0, 0.01, 1.0, 30.0), (300, 129)):
-        monkeypatch.setattr(ways, "_AT_ONCE", at_once)
+        monkeypatch.setattr(way_tree, "_AT_ONCE", at_once)
         before = rng.random((count, 2)) * 20
         after = before + rng.normal(0, spread, (count, 2)) * rng.choice([0, 1], (count, 1))
         after[rng.integers(count)] += 1e5

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import imageio_ffmpeg
 import numpy as np
@@ -167,6 +168,17 @@ def test_the_settled_end_says_so(run):
     blue = [(picture[..., 2].astype(int) - picture[..., 0] > 80).sum() for picture in pictures.values()]
     assert blue[:3] == [0, 0, 0]
     assert blue[3] > 50
+
+
+def test_links_are_drawn_from_the_end_of_the_launch_on():
+    """On the way from the pads nobody listens, and the counter says so."""
+    run = tc.simulate(tc.Scenario.load(Path(__file__).parents[2] / "examples" / "from-pads.toml"))
+    launch, bare, linked = run.mission.launch, Scene(run, 480, links=False), Scene(run, 480)
+    for step in (0, launch - 1):
+        assert np.array_equal(bare.picture(step), linked.picture(step))
+        assert linked._counter.get_text() == f"from the pads, step {step}"
+    assert not np.array_equal(bare.picture(launch), linked.picture(launch))
+    assert linked._counter.get_text() == f"step {launch}"
 
 
 @pytest.mark.parametrize("made", [lambda: tc.simulate(eventful()), lambda: interrupted(eventful(), 6)])

@@ -3,6 +3,7 @@
 import io
 import re
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -22,6 +23,7 @@ from tricover.plot import (
     plot_story,
     plot_voronoi,
     save_figure,
+    story,
 )
 from tricover.plot.agents import draw_targets, place_targets, present_targets
 from tricover.plot.kinds import KINDS, Subject
@@ -370,3 +372,19 @@ def test_axes_of_ones_own(run):
     assert plot_portrait(run, axes=axes) == tuple(axes)
     four = plt.subplots(1, 4)[1]
     assert plot_story(run, 20, axes=four) == list(four)
+
+
+def test_figures_of_the_network_begin_after_the_launch():
+    """Triangles and transitions are those of the network; a run that ends before has none to draw."""
+    made = tc.Scenario.load(Path(__file__).parents[2] / "examples" / "from-pads.toml")
+    run = tc.simulate(made)
+    launch, agent = run.mission.launch, int(run.network.followers[0])
+    life = story._life(run, agent, None)
+    assert life.steps.tolist() == list(range(launch, run.steps + 1))
+    Subject(run, step=launch).draw_transition()
+    plt.close("all")
+    with pytest.raises(InputError, match=f"the network is used from step {launch} on: there is no transition"):
+        Subject(run, step=launch - 1).draw_transition()
+    short = tc.simulate(made.replace(steps=3))
+    with pytest.raises(InputError, match="this run has no steps after its launch: there is no story to tell"):
+        story._life(short, agent, None)

@@ -4,6 +4,7 @@ import base64
 import dataclasses
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -303,3 +304,23 @@ def test_whole_or_not_at_all(run, certificate, tmp_path):
     with pytest.raises(tc.TricoverError, match="cannot write"):
         write_report(run, tmp_path / "nowhere" / "team.html", certificate)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_in_a_launch_nobody_listens(tmp_path):
+    """The playback has no links until the network is used."""
+    run = tc.simulate(tc.Scenario.load(Path(__file__).parents[2] / "examples" / "from-pads.toml"))
+    write_report(run, tmp_path / "page.html")
+    page = Page(tmp_path / "page.html")
+    [data] = page.runs
+    before, after = data["epochs"]
+    assert (before["start"], after["start"]) == (0, run.mission.launch)
+    assert (np.asarray(before["heard"]) == -1).all()
+    np.testing.assert_array_equal(after["heard"], run.network.in_neighbors)
+    np.testing.assert_array_equal(before["layer"], after["layer"])
+    assert "16 steps from the pads to the reference positions" in page.text
+
+
+def test_a_run_that_ends_in_its_launch(tmp_path):
+    made = tc.Scenario.load(Path(__file__).parents[2] / "examples" / "from-pads.toml")
+    write_report(tc.simulate(made.replace(steps=3)), tmp_path / "page.html")
+    assert "The log ends before the launch of 16 steps does" in Page(tmp_path / "page.html").text

@@ -1,4 +1,4 @@
-"""The one pass over a log: every check sees every step, once."""
+"""The one pass over a log: every check sees every step after the launch, once."""
 
 from collections.abc import Iterator
 
@@ -51,7 +51,8 @@ def audit(
         checks.append(Outside(log))
     for step in steps_of(log):
         for check in checks:
-            check.see(step)
+            if step.index >= log.launched or isinstance(check, Separation | Outside):
+                check.see(step)
     claims = as_far_as_they_go(tuple(claim for check in checks for claim in check.claims()), log)
     subject = f"{log.name} ({log.agents} agents, {log.steps} steps)"
     return Certificate(subject, claims, products.contraction, convergence.layers, convergence.neighbourhood)

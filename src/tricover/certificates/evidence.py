@@ -1,7 +1,7 @@
 """Evidence: what a log must have before anything can be claimed from it.
 
 A claim about every step is true of a log without steps, and says nothing. So a log needs at least one step of at least
-one follower.
+one follower, after its launch if it has one: in a launch nobody follows.
 
 Γ[t] takes y[t] to y[t+1], one step Δt later. If positions are missing in between, or if there are more than one per
 step, the positions of the log are not those of the steps, and what holds for them says nothing about the flight. So
@@ -47,9 +47,16 @@ class Evidence:
         figures: dict[str, Figure] = {"steps": self.log.steps, "landings": self.landings}
         if not self.log.steps:
             return [Claim(*EVIDENCE, FAILS, "There is a single time, hence no step to certify.", figures)]
+        if self.log.launched:
+            figures["launched"] = self.log.launched
+        if self.log.steps <= self.log.launched:
+            text = f"The log ends before the launch of {counted(self.log.launched, 'step')} does: nobody followed yet."
+            return [Claim(*EVIDENCE, FAILS, text, figures)]
         if not self.landings:
             return [Claim(*EVIDENCE, FAILS, NO_FOLLOWERS, figures)]
         seen = f"{counted(self.log.steps, 'step')}, {counted(self.landings, 'landing')} of followers"
+        if self.log.launched:
+            seen += f" after a launch of {self.log.launched}"
         if self.log.times is None:
             return [Claim(*EVIDENCE, HOLDS, f"{seen}; no times are known, and steps count as even.", figures)]
         return [self._timing(self.log.times, seen, figures)]

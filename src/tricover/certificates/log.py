@@ -3,11 +3,14 @@
 A simulated run converts to it, and so does a table from a real flight. Positions are read in blocks, so a log may be
 larger than memory. Agents that the present network does not have are not looked at: they are lost, or join later.
 
+A log may begin with a launch: the flight from the pads, in which nobody listens to anybody. The theorems are about what
+comes after it. So the first network begins where the launch ends.
+
 A log may know its times. ``evidence`` then looks whether its steps are those of the team.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -19,7 +22,7 @@ from tricover.goals import GoalRule
 from tricover.network import Network
 from tricover.targets import Targets
 
-__all__ = ["ROUNDING", "ArrayReader", "Log", "LoggedEpoch", "Settings", "check_positions", "log_of"]
+__all__ = ["ROUNDING", "ArrayReader", "Log", "LoggedEpoch", "Settings", "after_launch", "check_positions", "log_of"]
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -153,8 +156,13 @@ class Log:
                 before = after
 
     def epoch_at(self, step: int) -> LoggedEpoch:
-        """The epoch that a step belongs to."""
-        return [epoch for epoch in self.epochs if epoch.start <= step][-1]
+        """The epoch that a step belongs to; the first one, before it begins."""
+        return [*self.epochs[:1], *(epoch for epoch in self.epochs if epoch.start <= step)][-1]
+
+    @property
+    def launched(self) -> int:
+        """The step from which on the network is used: before it was the launch."""
+        return self.epochs[0].start
 
     def path(self, agent: int) -> Floats:
         """Where an agent was, (steps + 1, 2)."""
@@ -183,6 +191,7 @@ def log_of(
     arrived: int | None = 0,
     targets: Targets | None = None,
     settings: Settings | None = None,
+    launched: int = 0,
 ) -> Log:
     """A log from positions (T+1, N, 2) and a network, or networks with the step from which on each holds.
 
@@ -196,6 +205,7 @@ def log_of(
         arrived: the step from which on they stand there; None: whenever they first get there.
         targets: still targets, if they are known.
         settings: what the agents were told, as far as it is known.
+        launched: the step from which on the network is used, after the flight from the pads.
     """
     given = np.asarray(positions, dtype=np.float64).view()
     given.flags.writeable = False
@@ -204,15 +214,31 @@ def log_of(
     networks = [(0, network)] if isinstance(network, Network) else network
     last = None if anchors is None else np.asarray(anchors, dtype=np.float64)
     places = [None] * (len(networks) - 1) + [last]
+    starts = [start for start, _ in networks]
+    if not starts or starts[0] != 0 or sorted(set(starts)) != starts:
+        raise InputError(f"networks need ascending first steps from 0 on, not {starts}")
     epochs = tuple(
         LoggedEpoch(start, one, where, None if arrived is None else max(start, arrived))
-        for (start, one), where in zip(networks, places, strict=False)
+        for (start, one), where in zip(networks, places, strict=True)
     )
     told = settings or Settings()
     when = None if times is None else _as_times(times, len(given))
     log = Log(name, given.shape[1], len(given) - 1, ArrayReader(given), epochs, told, targets, times=when)
+    log = after_launch(log, launched)
     _check(log)
     return log
+
+
+def after_launch(log: Log, launched: int) -> Log:
+    """A log whose first network is used from a step on."""
+    others = [epoch.start for epoch in log.epochs[1:]]
+    if not 0 <= launched <= min([log.steps, *others]):
+        ends = f"the network of step {others[0]}" if others and launched <= log.steps else f"the end, step {log.steps}"
+        raise InputError(f"a launch of {launched} steps goes on after {ends}: give the step after which it was over")
+    first = log.epochs[0]
+    arrived = None if first.arrived is None else max(first.arrived, launched)
+    begun = replace(first, start=launched, arrived=arrived, expected=max(first.expected, launched))
+    return replace(log, epochs=(begun, *log.epochs[1:]))
 
 
 def _as_times(times: ArrayLike, count: int) -> Floats:
@@ -233,13 +259,9 @@ def _as_times(times: ArrayLike, count: int) -> Floats:
 
 
 def _check(log: Log) -> None:
-    starts = [epoch.start for epoch in log.epochs]
-    if not starts or starts[0] != 0 or sorted(set(starts)) != starts:
-        raise InputError(f"networks need ascending first steps from 0 on, not {starts}")
-    if starts[-1] > log.steps:
-        raise InputError(
-            f"the network of step {starts[-1]} is never used, as the log ends at step {log.steps}: leave it out"
-        )
+    last = log.epochs[-1].start
+    if last > log.steps:
+        raise InputError(f"the network of step {last} is never used, as the log ends at step {log.steps}: leave it out")
     for epoch in log.epochs:
         if len(epoch.network) > log.agents:
             raise InputError(f"the network has {len(epoch.network)} agents, the log only {log.agents}")

@@ -63,6 +63,8 @@ def foresee(scenario: Scenario) -> Certificate:
         return Certificate(subject, (Claim(*EVIDENCE, FAILS, NO_FOLLOWERS),))
     start = mission.start().positions
     paths = last.told.paths_from(start)
+    if mission.launch:  # the network finds everybody at its place
+        start = last.network.reference
     moves = len(mission.epochs) > 1 or len(paths) > 1 or not np.array_equal(start[last.network.anchors], paths[0])
     desired = desired_positions(last.network, mission.targets_at(scenario.steps), paths[-1], settings)
     exact, ideal = np.asarray(settings.exact), np.asarray(settings.ideal)

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.certificates.log import Log, LoggedEpoch, Settings
+from tricover.certificates.log import Log, LoggedEpoch, Settings, after_launch
 from tricover.errors import InputError, agents, listed
 from tricover.geometry import combine
 from tricover.network import Network, build_network
@@ -22,7 +22,8 @@ Floats = NDArray[np.float64]
 
 def log_of_run(run: Run) -> Log:
     """The log of a run; positions are read as they are needed."""
-    epochs = tuple(LoggedEpoch(epoch.start, epoch.network) for epoch in run.epochs)
+    launch = run.mission.launch
+    epochs = tuple(LoggedEpoch(max(epoch.start, launch), epoch.network) for epoch in run.epochs)
     times = np.arange(run.steps + 1, dtype=np.float64) * run.scenario.vehicle.duration
     reader = partial(run.read, "positions")
     misses = run.scenario.control.motion == "morph" and not run.mission.exact.all()
@@ -53,12 +54,14 @@ def desired_of_run(run: Run, log: Log) -> Floats | None:
     return run.desired
 
 
-def with_scenario(log: Log, scenario: Scenario) -> Log:
+def with_scenario(log: Log, scenario: Scenario, launched: int | None = None) -> Log:
     """A log with all that its agents were told, by a scenario; the networks stay the log's own.
 
-    A log that ends before agents join may be without them.
+    A log that ends before agents join may be without them. ``launched`` is the step from which on its network is used;
+    None: the scenario's own.
     """
     mission = Mission.of(scenario)
+    log = after_launch(log, mission.launch if launched is None else launched)
     if log.agents not in {mission.agents, *(len(epoch.network) for epoch in mission.epochs)}:
         raise InputError(f"the scenario has {mission.agents} agents, the log {log.agents}")
     _check_networks(log, mission)
@@ -118,10 +121,11 @@ def _with_mission(log: Log, mission: Mission, paths: list[Floats]) -> Log:
     settings = replace(settings, exact=np.asarray(settings.exact)[here], ideal=np.asarray(settings.ideal)[here])
     for epoch, path in zip(log.epochs, paths, strict=True):
         start, network = epoch.start, epoch.network
-        positions = log.read(start, start + 1)[0]
+        stood = min(start, log.steps)  # it may end in the launch
+        positions = log.read(stood, stood + 1)[0]
         places = np.where(np.isnan(path), positions[network.anchors], path)
-        arrived = _arrival(start, network, positions, places, settings)
-        epochs.append(LoggedEpoch(start, network, places[-1], arrived, max(start + 1, len(path))))
+        arrived = _arrival(start, network, positions, places, settings, log.launched)
+        epochs.append(LoggedEpoch(start, network, places[-1], arrived, max(start + 1, log.launched + len(path))))
     return replace(
         log,
         epochs=tuple(epochs),
@@ -150,10 +154,12 @@ def settings_of(mission: Mission) -> Settings:
     )
 
 
-def _arrival(start: int, network: Network, positions: Floats, paths: Floats, settings: Settings) -> int | None:
+def _arrival(
+    start: int, network: Network, positions: Floats, paths: Floats, settings: Settings, launched: int
+) -> int | None:
     """The step from which on the anchors must stand at the end of their paths (K, A, 2); None for real vehicles."""
     if not np.asarray(settings.ideal)[network.anchors].all():
         return None
     if len(paths) > 1:
-        return max(start + 1, len(paths))
+        return max(start + 1, launched + len(paths))
     return start if np.array_equal(positions[network.anchors], paths[0]) else start + 1

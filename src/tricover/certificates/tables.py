@@ -35,6 +35,7 @@ def read_log(
     targets: Targets | None = None,
     anchors: Floats | None = None,
     arrived: int | None = 0,
+    launched: int = 0,
 ) -> Log:
     """The log in a CSV file; arguments as in ``log_of``. Errors name the file and the line."""
     count = len(network if isinstance(network, Network) else network[-1][1])
@@ -59,6 +60,7 @@ def read_log(
             targets=targets,
             anchors=anchors,
             arrived=arrived,
+            launched=launched,
         )
         check_positions(positions, 0, log)
     except InputError as error:

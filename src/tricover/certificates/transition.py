@@ -127,9 +127,10 @@ def transition_matrix(network: Network, before: Floats, after: Floats) -> "csr_a
 
 
 def transition_matrices(log: Log) -> "Iterator[csr_array]":
-    """Γ[0], Γ[1], … of a log, one at a time; of one that morphs, with y[t+1] on the right."""
-    for _, frame, before, after in framed(log):
-        yield _matrix(frame, log.agents, after if log.settings.motion == "morph" else before, after)
+    """Γ[t] of a log, one at a time: t = 0, 1, …, or from the end of the launch on; y[t+1] on the right if it morphs."""
+    for step, frame, before, after in framed(log):
+        if step >= log.launched:
+            yield _matrix(frame, log.agents, after if log.settings.motion == "morph" else before, after)
 
 
 def _matrix(frame: Frame, agents: int, before: Floats, after: Floats) -> "csr_array":

@@ -66,6 +66,14 @@ def certify(
         ),
     ] = None,
     origin: Origin = None,
+    launched: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Step from which on the network of a log is used, after the flight from the pads; the scenario's own.",
+            show_default=False,
+        ),
+    ] = None,
     jitter: Annotated[
         float, typer.Option(help="Share of a step by which the times of a log may be off, less than 0.5.")
     ] = 0.1,
@@ -110,7 +118,8 @@ def certify(
     load_kernels(quiet)
     from tricover.certificates import certify as find
 
-    source = _with_zones(_source(subject, network, scenario, arrived, tolerance), zones, origin, scenario)
+    source = _source(subject, network, scenario, arrived, tolerance, launched)
+    source = _with_zones(source, zones, origin, scenario)
     certificate = find(source, eta, window, jitter=jitter, separation=separation)
     if plot is not None:
         _draw(certificate, source, figure, agent, plot)
@@ -124,7 +133,12 @@ def certify(
 
 
 def _source(
-    subject: Path, networks: list[str] | None, scenario: Path | None, arrived: int | None, tolerance: float | None
+    subject: Path,
+    networks: list[str] | None,
+    scenario: Path | None,
+    arrived: int | None,
+    tolerance: float | None,
+    launched: int | None,
 ) -> "Run | Log | Scenario":
     """What the arguments name."""
     from tricover.certificates import Settings, read_log, with_scenario
@@ -137,14 +151,17 @@ def _source(
             raise InputError("--network and --scenario belong to a log: a run or a scenario has its own")
         if not (arrived is tolerance is None):
             raise InputError("--arrived and --tolerance belong to a log: a run or a scenario knows its anchors")
+        if launched is not None:
+            raise InputError("--launched belongs to a log: a run or a scenario knows its launch")
         return Run.open(subject) if subject.is_dir() else Scenario.load(subject)
     if not networks:
         raise InputError(f"{subject} is a log: name its network with --network FILE (tricover network -o writes one)")
     if scenario is not None and not (arrived is tolerance is None):
         raise InputError("--arrived and --tolerance are for a log without a scenario: leave them out")
     settings = Settings(tolerance=tolerance or 0.0)
-    log = read_log(subject, [_network(text) for text in networks], settings=settings, arrived=arrived or 0)
-    return log if scenario is None else with_scenario(log, Scenario.load(scenario))
+    given = [_network(text) for text in networks]
+    log = read_log(subject, given, settings=settings, arrived=arrived or 0, launched=launched or 0)
+    return log if scenario is None else with_scenario(log, Scenario.load(scenario), launched)
 
 
 def _with_zones(
@@ -207,7 +224,7 @@ def _draw(certificate: "Certificate", source: "Run | Log | Scenario", figure: st
         save_figure(plot_settling(certificate), path)
     elif figure == "contraction":
         save_figure(plot_contraction(certificate), path)
-    elif isinstance(source, Scenario) or not source.steps:
+    elif isinstance(source, Scenario) or source.steps <= source.launched:
         raise InputError(f"the figure {figure!r} needs the steps of a run or a log")
     elif figure == "tube":
         save_figure(plot_tube(certificate, source, agent), path)

@@ -11,7 +11,7 @@ from tricover.cli.console import AsJson, Quiet, load_kernels, new_table, note, s
 from tricover.cli.places import Output
 from tricover.cli.reading import place_of
 from tricover.cli.subject import step_bar
-from tricover.errors import InputError, plain
+from tricover.errors import InputError, listed, plain
 from tricover.units import length
 
 __all__ = ["run"]
@@ -43,6 +43,7 @@ def run(
     load_kernels(quiet)
     from tricover.control import named_by_zone
     from tricover.simulation import Mission, Scenario, forecast, simulate
+    from tricover.simulation.launch import launch_summary
 
     mission = Mission.of(Scenario.load(scenario))
     notices = () if resume else forecast(mission)
@@ -51,13 +52,16 @@ def run(
             note(f"Before the start: {notice}.")
     with step_bar(wanted=not quiet and not as_json) as progress:
         result = simulate(mission, output, resume, overwrite, progress=progress)
-    kept = {"origin": place_of(result.mission.projection), "store": None if output is None else str(output)}
-    facts = {**result.summary(), **kept, "notices": list(notices)}
+    facts: dict[str, Any] = result.summary()
+    facts |= {"origin": place_of(result.mission.projection), "store": None if output is None else str(output)}
+    facts["notices"] = list(notices)
+    if result.mission.pads is not None:
+        facts["pads"] = result.mission.pads.tolist()
     if as_json:
         typer.echo(json.dumps(facts, indent=2))
     elif not quiet:
         closest = result.separation.words if result.measures_separation else "not worked out: many agents and steps"
-        _show(facts, closest, named_by_zone(result.cut_off))
+        _show(facts, closest, named_by_zone(result.cut_off), launch_summary(result.mission))
     if result.interrupted:
         if not quiet:
             again = f" Go on with: tricover run {quote(str(scenario))} -o {quote(str(output))} --resume"
@@ -66,12 +70,13 @@ def run(
     raise typer.Exit(0 if result.converged else 1)
 
 
-def _show(facts: dict[str, Any], closest: str, cut_off: str) -> None:
+def _show(facts: dict[str, Any], closest: str, cut_off: str, launch: str | None) -> None:
     settled = "no" if facts["settled_at"] is None else f"at step {facts['settled_at']}"
     rows = {
         "agents": f"{facts['agents']} in {facts['layers']} layers below the anchors",
         "control": f"{facts['motion']}, goal {facts['goal']}",
         "vehicle": facts["vehicle"],
+        **_launch(facts, launch),
         "steps": str(facts["steps"]),
         "settled": settled,
         "converged": "yes" if facts["converged"] else "no",
@@ -88,3 +93,11 @@ def _show(facts: dict[str, Any], closest: str, cut_off: str) -> None:
     for name, value in rows.items():
         table.add_row(name, value)
     show(table)
+
+
+def _launch(facts: dict[str, Any], launch: str | None) -> dict[str, str]:
+    """How it goes from the pads, and who stood where; --json has all of them."""
+    if launch is None:
+        return {}
+    taken = listed((f"{agent} from {pad}" for agent, pad in enumerate(facts["pads"])), most=12)
+    return {"launch": launch, "agents from pads": taken}

@@ -19,6 +19,9 @@ not in a free cell (its triangle moved, its cells are too coarse, it is outside)
 free: to the goal cell, else to the nearest. If there is none it *holds*: it stays where it is, and so does an anchor
 whose way would meet a zone. (One that is in a zone, blown there, goes to the nearest free cell, to get out.)
 
+Before all that is the *launch*, of K = ``told.launch`` steps: everybody flies straight from where it stood at step 0,
+which it remembers, to its reference position. At step k it is to be at the share k/K of its way. Nobody has cells then.
+
 ``decide`` takes a batch of agents, one row each, and no row looks at another: a real agent calls it with one row, a
 simulator with all. A goal point on a cell's edge belongs to one cell, by the rule of ``CellGrid.locate``.
 """
@@ -85,12 +88,23 @@ class Decision:
 
 def decide(view: View, told: Told, memory: Memory) -> Decision:
     """What each agent does next: a function of what it knows, was told and remembers."""
+    if view.step < told.launch:
+        return _fly_to_place(view, told, memory)
     anchors = told.network.layer[view.agents] == 0
     if not anchors.any():
         return _morph(view, told, memory) if told.motion == "morph" else _follow(view, told)
     if anchors.all():
         return _go_to_place(view, told, memory)
     return _together(view, told, memory, anchors)
+
+
+def _fly_to_place(view: View, told: Told, memory: Memory) -> Decision:
+    pads, places = memory["place"], told.network.reference[view.agents]
+    taken = view.step + 1
+    # The last step ends at the place to the bit.
+    setpoints = places if taken == told.launch else pads + taken / told.launch * (places - pads)
+    cells = _no_cells(len(places)) if told.motion == "walk" else None
+    return Decision(places, setpoints, cells, nothing_planned(len(places)) if told.motion == "morph" else {})
 
 
 def _follow(view: View, told: Told) -> Decision:
@@ -184,6 +198,8 @@ def cells_of(view: View, told: Told, decision: Decision) -> Cells:
     if decision.cells is not None:
         return decision.cells
     cells = _no_cells(len(view.agents))
+    if view.step < told.launch:
+        return cells
     rows = np.flatnonzero(told.network.layer[view.agents] > 0)
     cells.state[rows] = told.grid.holding(view.positions[rows], view.heard[rows])
     ahead = view.heard if view.announced is None else view.announced  # the triangle in which it decided

@@ -1,6 +1,7 @@
 """What agents carry from step to step: arrays by name, one row per agent. Most agents need none.
 
-    place    (A, 2)     where the agent stood when the epoch began; kept where an anchor is told to stay there
+    place    (A, 2)     where the agent stood when the epoch began; kept where an anchor is told to stay there, and by
+                        all who fly from there to their reference positions
     weights  (A, 3)     w_ij of a follower that morphs, see ``morph``; NaN: it has none yet, or is an anchor
     corners  (A, 3, 2)  where its in-neighbours are, as they announced it in the step before
 
@@ -25,7 +26,7 @@ Memory: TypeAlias = Mapping[str, NDArray[Any]]
 
 def memory_of(told: Told, positions: NDArray[np.float64]) -> Memory:
     """What agents at positions (A, 2) remember when an epoch begins."""
-    memory = {"place": positions.copy()} if told.some_stay else {}
+    memory = {"place": positions.copy()} if told.some_stay or told.launch else {}
     if told.motion == "morph":
         memory |= nothing_planned(len(positions))
     return memory

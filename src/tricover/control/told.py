@@ -39,8 +39,9 @@ class Told:
 
     Attributes:
         network: who listens to whom.
-        paths: where the anchors go, step by step from step 0 on, (K, A, 2), in the order of ``network.anchors``. They
-            stay at the last places. NaN: the anchor stays where it stood when the epoch began.
+        paths: where the anchors go, step by step from the end of the launch on, (K, A, 2), in the order of
+            ``network.anchors``. They stay at the last places. NaN: the anchor stays where it stood when the epoch
+            began.
         goal: the goal rule, by name or the user's own.
         motion: "reach", "walk" or "morph".
         resolution: cells per side of a triangle, M.
@@ -51,6 +52,8 @@ class Told:
         speed: metres per step that nobody exceeds, for ``morph``; None: a tenth of the team's extent.
         separation: metres that agents are to keep from each other; None: nothing is asked for.
         zones: polygons that nobody enters, (K, 2) each, in metres; None: there are none.
+        launch: steps of the flight from where everybody stood at step 0 to its reference position. Until then nobody
+            listens to anybody. 0: there is none.
     """
 
     network: Network
@@ -65,6 +68,7 @@ class Told:
     speed: float | None = None
     separation: float | None = None
     zones: tuple[Floats, ...] | None = None
+    launch: int = 0
 
     def __post_init__(self) -> None:
         if self.motion not in MOTIONS:
@@ -72,6 +76,8 @@ class Told:
         cells = len(CellGrid(self.resolution))
         if self.motion == "walk":
             check_room(_CELL_BYTES * cells, f"{cells} cells for the resolution {self.resolution}")
+        if type(self.launch) is not int or self.launch < 0:
+            raise InputError(f"launch must be a whole number of steps from 0 on, not {shown(self.launch)}")
         shape, anchors = self.paths.shape, len(self.network.anchors)
         if len(shape) != 3 or not shape[0] or shape[1:] != (anchors, 2) or (np.abs(self.paths) > LARGEST).any():
             raise InputError(f"paths of {anchors} anchors have the shape (K, {anchors}, 2), in metres, not {shape}")
@@ -120,7 +126,7 @@ class Told:
 
     def places(self, step: int) -> Floats:
         """Where the anchors are sent at a step: (A, 2); NaN: where they stood when the epoch began."""
-        return np.asarray(self.paths[min(step, len(self.paths) - 1)])
+        return np.asarray(self.paths[min(max(step - self.launch, 0), len(self.paths) - 1)])
 
     def paths_from(self, positions: Floats) -> Floats:
         """The paths (K, A, 2) of anchors that stood, with everybody, at positions (N, 2) when the epoch began."""

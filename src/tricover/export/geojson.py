@@ -87,11 +87,12 @@ def _zones(run: Run, plane: Projection) -> Iterator[Feature]:
 
 def who(run: Run, agent: int) -> Feature:
     """An agent in the last network; one that was still to come when the run was interrupted has no place in it."""
-    network = run.network
+    network, pads = run.network, run.mission.pads
     if agent >= len(network):
         return {"agent": agent, "layer": None, "role": None, "in_neighbors": None}
     return {
         "agent": agent,
+        **({} if pads is None else {"pad": int(pads[agent]) if agent < len(pads) else None}),
         "layer": int(network.layer[agent]) if network.layer[agent] >= 0 else None,
         "role": network.roles[agent],
         "in_neighbors": network.in_neighbors[agent].tolist() if network.layer[agent] > 0 else None,

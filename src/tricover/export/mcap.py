@@ -142,7 +142,9 @@ class _Log:
             )
             for agent in living
         ]
-        entities.append(self.entity("links", now, {}, lines=[self.links(network, places, colours)]))
+        listening = step >= self.run.mission.launch
+        lines = [self.links(network, places, colours)] if listening else []
+        entities.append(self.entity("links", now, {}, lines=lines))
         kind = self.messages.SceneEntityDeletionType.MatchingId
         lost = [
             self.messages.SceneEntityDeletion(timestamp=self.time(now), type=kind, id=f"agent {agent}")

@@ -68,10 +68,11 @@ class Subject:
     def draw_transition(self) -> "Axes":
         """Γ at the step, or at the last that there is."""
         time = min(chosen_step(self.run, self.step), self.run.steps - 1)
-        for step, matrix in enumerate(transition_matrices(self.log)):
+        for step, matrix in enumerate(transition_matrices(self.log), self.log.launched):
             if step == time:
                 return plot_transition(matrix, self.run.network_at(time))
-        raise InputError("this run has no steps: there is no transition to draw")
+        why = f"the network is used from step {self.log.launched} on" if self.log.launched else "this run has no steps"
+        raise InputError(f"{why}: there is no transition to draw")
 
 
 class Kind(NamedTuple):

@@ -202,13 +202,15 @@ class Scene:
     def _move(self, step: int, trail: Floats) -> None:
         """Put everything where it is."""
         self._tails[:] = trail[:, self._walkers].swapaxes(0, 1)
-        self._segments[:] = trail[-1][self._pairs]
+        launching = step < self.run.mission.launch
+        self._segments[:] = np.nan if launching else trail[-1][self._pairs]  # nobody listens yet
         for agents, markers in self._markers:
             markers.set_offsets(trail[-1][agents])
         if self._moving[0] is self._targets:
             place_targets(self._targets, *present_targets(self.run.mission.targets_at(step)), _DOTS)
         settled = self.run.settled_at is not None and step >= self.run.settled_at
-        self._counter.set_text(f"settled at step {self.run.settled_at}" if settled else f"step {step}")
+        now = f"from the pads, step {step}" if launching else f"step {step}"
+        self._counter.set_text(f"settled at step {self.run.settled_at}" if settled else now)
         self._counter.set_color(SETTLED if settled else INK)
 
 

@@ -74,8 +74,9 @@ def plot_story(run: Run, agent: int, axes: "Sequence[Axes] | None" = None, label
 
 def _life(run: Run, agent: int, label: str | None) -> _Life:
     [chosen] = chosen_agents(run, [agent]).tolist()
-    if not run.steps:
-        raise InputError("this run has no steps: there is no story to tell")
+    launch = run.mission.launch
+    if run.steps <= launch:
+        raise InputError(f"this run has no steps{' after its launch' if launch else ''}: there is no story to tell")
     if run.network.layer[chosen] < 1:
         kind, others = "is an anchor" if run.network.layer[chosen] == 0 else "was lost", run.network.followers
         remedy = f"choose a follower, such as {others[-1]}" if others.size else "this team has no followers"
@@ -83,7 +84,7 @@ def _life(run: Run, agent: int, label: str | None) -> _Life:
     steps, triangles = [], []
     starts = [epoch.start for epoch in run.epochs]
     for epoch, stop in zip(run.epochs, [*starts[1:], run.steps + 1], strict=True):
-        start, network = epoch.start, epoch.network
+        start, network = max(epoch.start, launch), epoch.network
         if chosen < len(network) and network.layer[chosen] > 0:
             steps.append(np.arange(start, stop))
             triangles.append(run.positions[start:stop, network.in_neighbors[chosen]])

@@ -92,7 +92,7 @@ def playback_of(run: Run, given: Floats | None = None) -> Playback:
         "cellBytes": int(wide[-1]),
         "cells": _cells(run, "state", steps, agents, wide),
         "goals": _cells(run, "goal_cell", steps, agents, wide),
-        "epochs": [_epoch(epoch.start, epoch.network, agents) for epoch in run.epochs],
+        "epochs": _epochs(run, agents),
         **_colours(depth),
     }
     remarks = tuple(_remarks(run, agents, steps, targets))
@@ -174,13 +174,22 @@ def _targets(run: Run, steps: Indices, shown: Indices) -> Floats:
     return found
 
 
-def _epoch(start: int, network: Network, agents: Indices) -> dict[str, Any]:
+def _epochs(run: Run, agents: Indices) -> list[dict[str, Any]]:
+    """The networks, each from its first step on; in the launch nobody listens to anybody."""
+    launch, first = run.mission.launch, run.epochs[0].network
+    before = [_epoch(0, first, agents, listening=False)] if launch else []
+    return before + [_epoch(max(epoch.start, launch), epoch.network, agents) for epoch in run.epochs]
+
+
+def _epoch(start: int, network: Network, agents: Indices, listening: bool = True) -> dict[str, Any]:
     """A network among the agents that are shown; layer -2: not yet on the roster."""
     mine = agents[agents < len(network)]
     place = np.full(len(network) + 1, -1)  # the last for -1
     place[mine] = np.arange(len(mine))
     layer, heard = np.full(len(agents), -2), np.full((len(agents), 3), -1)
-    layer[: len(mine)], heard[: len(mine)] = network.layer[mine], place[network.in_neighbors[mine]]
+    layer[: len(mine)] = network.layer[mine]
+    if listening:
+        heard[: len(mine)] = place[network.in_neighbors[mine]]
     return {
         "start": start,
         "layer": _text(layer, "<i2"),

@@ -64,6 +64,8 @@ def _facts(run: Run) -> Iterator[tuple[str, object]]:
     yield "cells of a triangle", f"{control.resolution**2:,} (resolution {control.resolution})"
     yield "margin η", f"{control.margin:g}"
     yield "vehicle", f"{facts['vehicle']}, {scenario.vehicle.duration:g} s per step"
+    if run.mission.pads is not None:
+        yield "launch", f"{run.mission.launch:,} steps from the pads to the reference positions"
     yield "steps", f"{run.steps:,} of at most {scenario.steps:,}"
     yield "settled at step", "never" if run.settled_at is None else run.settled_at
     yield "largest distance to desired", length(run.largest_error)

@@ -91,6 +91,9 @@ def view_of(mission: Mission, state: State, agents: Ints, following: Floats | No
     ``following`` (N, 2) is where everybody above them has announced to be at the next step, for ``morph``.
     """
     world, network = mission.world, mission.epoch_at(state.step).network
+    if state.step < mission.launch:  # nobody listens to anybody
+        nothing = np.full((len(agents), 3, 2), np.nan)
+        return View(state.step, agents, state.positions[agents], nothing, mission.targets_at(state.step))
     heard, ages = world.channel.hear(state.step, state.messages, network.in_neighbors[agents])
     seen = world.sensor.see(mission.targets_at(state.step), agents, state.positions)
     announced = None if following is None else following[network.in_neighbors[agents]]
@@ -114,7 +117,7 @@ def decide_all(mission: Mission, state: State) -> Decisions:
 def kept_clear(mission: Mission, state: State, decisions: Decisions) -> Decisions:
     """The decisions after clearance: some wait, go aside or make room."""
     clearance, asked = mission.world.clearance, decisions.reach_sets
-    if asked is None or not clearance.apart:
+    if asked is None or not clearance.apart or state.step < mission.launch:  # flights from the pads are apart already
         return decisions
     told = mission.epoch_at(state.step).told
     layers = told.network.layer

@@ -1,22 +1,29 @@
 """What can be said of a run's safety before it starts: what was asked for and cannot be kept, with the agents named.
 
     start     agents that stand closer than the separation asked for
+    launch    pads and places between which the separation is not guaranteed, ways from the pads through zones
     anchors   anchors whose given ways bring them closer
     places    agents whose desired places are closer, for lack of room in their triangles (``goals.room``)
+    zones     agents that ``reach`` and ``morph`` would bring into a zone, as they do not go around: found by flying the
+              whole run once with vehicles that land where they are sent
 
 Nobody is brought closer than it is (``world.clearance``), so agents that start too close stay so until they part, and
 two whose places are too close never both arrive. An empty forecast is no proof that everybody arrives.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.geometry.approach import Separation, separation
+from tricover.geometry import Crossing, Separation, crossings, separation
 from tricover.goals import settled_configuration
+from tricover.simulation.launch import launch_notices
 from tricover.simulation.mission import Mission
 from tricover.units import length
+from tricover.vehicles.exact import Exact
 
 __all__ = ["forecast"]
 
@@ -27,8 +34,44 @@ _FEW = 5  # pairs that are named; the others are counted
 
 def forecast(mission: Mission) -> tuple[str, ...]:
     """What of the safety that a mission asks for cannot be kept, a sentence each."""
-    asked = mission.scenario.safety.separation
-    return () if asked is None else tuple(_too_close(mission, asked))
+    asked, said = mission.scenario.safety.separation, launch_notices(mission)
+    if asked is not None:
+        said += _too_close(mission, asked)
+    if mission.ground.zones is not None:
+        said += _into_zones(mission, mission.ground.zones)
+    return tuple(said)
+
+
+def _into_zones(mission: Mission, zones: tuple[Floats, ...]) -> Iterator[str]:
+    ground = mission.ground
+    if mission.launch:
+        yield from _entering(crossings([ground.start, ground.reference], zones), "on its way from its pad")
+    if mission.scenario.control.motion == "walk":
+        return
+    motion = mission.scenario.control.motion
+    yield from _entering(_flown_into(mission, zones), f"as {motion} does not go around")
+
+
+def _flown_into(mission: Mission, zones: tuple[Floats, ...]) -> Iterator[Crossing]:
+    """Ways into zones after the launch, if everybody lands where it is sent."""
+    from tricover.simulation.loop import steps  # here, as a run asks for its forecast
+
+    for before, after in pairwise(steps(replace(mission, vehicle=Exact()))):
+        if before.step >= mission.launch:
+            way, there = [before.positions, after.positions], [before.present, after.present]
+            found = crossings(way, zones, there)
+            yield from (one._replace(step=before.step) for one in found if one.step == 0)
+
+
+def _entering(found: Iterable[Crossing], why: str) -> Iterator[str]:
+    first: dict[int, Crossing] = {}
+    for one in found:
+        first.setdefault(one.agent, one)
+    if first:
+        named = [f"{one.agent} (zone {one.zone}, step {one.step})" for one in list(first.values())[:_FEW]]
+        more = "" if len(first) == len(named) else f" and {len(first) - len(named)} more"
+        who = "an agent enters" if len(first) == 1 else f"{len(first)} agents enter"
+        yield f"{who} a zone {why}: {', '.join(named)}{more}"
 
 
 def _too_close(mission: Mission, asked: float) -> Iterator[str]:

@@ -6,7 +6,8 @@ stands. So a step costs what the agents cost that moved or listen to one who did
 nothing. ``decide_all`` is the same without the shortcut.
 
 It is for worlds in which everybody hears and sees the truth at once. In others knowledge changes in other ways, and
-everybody decides anew; so it does with the motion ``morph``, in which everybody hears of the next step.
+everybody decides anew; so it does on the way from the pads, and with the motion ``morph``, in which everybody hears of
+the next step.
 """
 
 import numpy as np
@@ -56,7 +57,8 @@ class Incremental:
     def __call__(self, mission: Mission, state: State) -> Decisions:
         """What everybody decides at a step."""
         world, motion = mission.world, mission.scenario.control.motion
-        if world.channel.history or not world.sensor.sees_all or motion == "morph":
+        anew = motion == "morph" or state.step < mission.launch
+        if world.channel.history or not world.sensor.sees_all or anew:
             return decide_all(mission, state)
         links, changed = self._look(mission, state)
         anchors = links.network.anchors

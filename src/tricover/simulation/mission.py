@@ -5,6 +5,9 @@ join, and the network is repaired. Numbers never change their owner: the lost ke
 next ones. All arrays of a run have room for the final roster of N agents; ``present`` says who takes part. Those who
 do not take part stand, in the arrays, where they were last seen or where they will join.
 
+Before the first network is used there may be a *launch*, see ``launch``: the flight from the pads. Paths of anchors
+begin after it, and agents leave or join no sooner. Targets move by the clock of the run, from step 0 on.
+
 Anchors after a repair: one that has a given place keeps it. An agent that becomes an anchor and has none stays where
 it stands at that moment (with no places given at all, or fitted ones, everybody's place is defined anyway).
 
@@ -104,12 +107,14 @@ class Mission:
 
             return cls.with_epochs(scenario, morph_epochs(scenario, ground), ground)
         networks = _networks(scenario, ground)
-        paths = paths_of(scenario, ground.targets, networks)
+        used = [(max(start, ground.launch), one) for start, one in networks]
+        paths = paths_of(scenario, ground.targets, used)
         parts = zip(networks, paths, strict=True)
         epochs = [Epoch(start, told_of(scenario, one, path, ground)) for (start, one), path in parts]
         joining = [join.places for join in _joins(scenario)]
         if ground.zones is not None:
-            check_zones([(epoch.start, epoch.told) for epoch in epochs], np.concatenate([ground.start, *joining]))
+            begin = ground.reference if ground.launch else ground.start
+            check_zones([(epoch.start, epoch.told) for epoch in epochs], np.concatenate([begin, *joining]))
         return cls.with_epochs(scenario, epochs, ground)
 
     @classmethod
@@ -123,6 +128,16 @@ class Mission:
     def agents(self) -> int:
         """N, the final roster."""
         return _agents(self.scenario, self.ground)
+
+    @property
+    def launch(self) -> int:
+        """K: steps of the flight from the pads, before the network is used; 0 if there is none."""
+        return self.ground.launch
+
+    @property
+    def pads(self) -> NDArray[np.int64] | None:
+        """Row of the pads, as they were given, that each agent of the start has, (N,); None if there are no pads."""
+        return self.ground.pads
 
     @property
     def projection(self) -> Projection | None:
@@ -164,7 +179,7 @@ class Mission:
     def last_change(self) -> int:
         """The step from which on nothing comes from outside any more: no event, no target or anchor on its way."""
         last = self.epochs[-1]
-        return max(last.start, len(last.told.paths) - 1, self.targets_still_from)
+        return max(last.start, self.launch + len(last.told.paths) - 1, self.targets_still_from)
 
     def epoch_at(self, step: int) -> Epoch:
         """The epoch that a step belongs to."""
@@ -214,6 +229,8 @@ class Mission:
         for epoch in epochs if scenario.control.motion != "morph" else epochs[:1]:
             if not np.array_equal(epoch.network.reference, roster[: len(epoch.network)]):
                 raise FileFormatError(f"the network from step {epoch.start} on is not that of the scenario's team")
+            if epoch.told.launch != mission.launch:
+                raise FileFormatError(f"its agents launch for {epoch.told.launch} steps, the team for {mission.launch}")
         return mission
 
 
@@ -267,6 +284,11 @@ def _networks(scenario: Scenario, ground: Ground) -> list[tuple[int, Network]]:
     network = build_network(ground.reference, settings.mentee, settings.core)
     found = [(0, network)]
     for step in sorted({leave.step for leave in events.leave} | {join.step for join in events.join}):
+        if step < ground.launch:
+            raise InputError(
+                f"events at step {step}: the team is on its way from the pads until step {ground.launch}: "
+                "let agents leave or join from then on"
+            )
         try:
             for leave in events.leave:
                 network = network.without(leave.agents) if leave.step == step else network
@@ -288,13 +310,14 @@ def told_of(scenario: Scenario, network: Network, paths: Floats, ground: Ground)
     control = scenario.control
     names = ("goal", "motion", "resolution", "alpha", "beta", "gamma", "margin", "speed")
     settings = {name: getattr(control, name) for name in names}
-    return Told(network, paths, **settings, separation=_apart(scenario), zones=ground.zones)
+    return Told(network, paths, **settings, separation=_apart(scenario), zones=ground.zones, launch=ground.launch)
 
 
 def paths_of(scenario: Scenario, targets: Targets, networks: Sequence[tuple[int, Network]]) -> list[Floats]:
-    """Where the anchors of each network are sent, step by step from step 0 on: (K, A, 2) in the order of its anchors.
+    """Where the anchors of each network are sent, step by step: (K, A, 2) in the order of its anchors.
 
-    NaN: an agent that has no given place stays where it stood when it became an anchor.
+    Networks come with the steps from which on they are used. Paths begin with the first of them. NaN: an agent that
+    has no given place stays where it stood when it became an anchor.
     """
     section, last = scenario.anchors, still_from(targets, scenario.steps)
     if section is None:

@@ -15,6 +15,9 @@ Arrays have an entry for each step t; N is the final roster, and T the number of
                             with r_i[t+1] = Σ_j w_ij[t+1] r_j[t+1]
     miss       (T, N)       how far from its reach set an agent landed at t+1, metres; 0: it did land in it
     settled    (T,)         whether at t every follower was at its goal and every anchor at its place
+
+In a launch (see ``launch``) nobody has cells (-2) or weights (0), a reach set is the next point of the way, and nobody
+is settled.
 """
 
 from collections.abc import Callable, Iterable

@@ -14,6 +14,7 @@ from tricover.errors import FileFormatError, InputError
 from tricover.formats import Points, Projection, read_points, read_polygons
 from tricover.geometry import as_zones
 from tricover.simulation import generators
+from tricover.simulation.launch import launch_steps, pads_of
 from tricover.simulation.sections import Motion, TargetSettings
 from tricover.targets import Targets
 from tricover.targets.motion import Drift, Steady, Track
@@ -42,6 +43,8 @@ class Ground:
         targets: the targets over time.
         projection: the plane of all positions, where they are on earth.
         zones: polygons that nobody enters, (K, 2) each, counter-clockwise; None: there are none.
+        pads: which row of the pads that were given each agent has at the start, (N,); None: there are no pads.
+        launch: steps of the flight from the pads to the reference positions.
     """
 
     reference: Floats
@@ -49,6 +52,8 @@ class Ground:
     targets: Targets
     projection: Projection | None
     zones: tuple[Floats, ...] | None = None
+    pads: NDArray[np.int64] | None = None
+    launch: int = 0
 
 
 def ground_of(scenario: "Scenario") -> Ground:
@@ -59,7 +64,13 @@ def ground_of(scenario: "Scenario") -> Ground:
     if projection is not None:
         for name, positions in (("positions", reference), ("start", start)):
             _check_on_earth(projection, positions, f"formation.{name}")
-    return Ground(reference, start, targets, projection, zones_of(scenario, projection))
+    zones = zones_of(scenario, projection)
+    if not scenario.formation.assign:
+        return Ground(reference, start, targets, projection, zones)
+    pads = pads_of(scenario, start, reference)
+    start = start[pads]
+    start.flags.writeable = False
+    return Ground(reference, start, targets, projection, zones, pads, launch_steps(scenario, start, reference))
 
 
 def zones_of(scenario: "Scenario", projection: Projection | None) -> tuple[Floats, ...] | None:
@@ -80,7 +91,7 @@ def zones_of(scenario: "Scenario", projection: Projection | None) -> tuple[Float
 
 
 def _start(scenario: "Scenario", reference: Floats, projection: Projection | None) -> Floats:
-    """Where the agents stand at step 0, (N, 2): row i of a file is the place of agent i."""
+    """Where the agents stand at step 0, (N, 2): row i of a file is the place of agent i, or a pad, with ``assign``."""
     start = scenario.formation.start
     if start is None:
         return reference

@@ -86,6 +86,7 @@ class Run:
             "motion": control.motion,
             "goal": label_of(control.goal),
             "vehicle": self.mission.vehicle.kind,
+            **({} if self.mission.pads is None else {"launch": self.mission.launch}),
             "steps": self.steps,
             "settled_at": self.settled_at,
             "converged": self.converged,
@@ -248,8 +249,9 @@ class Run:
     def anchors(self) -> Floats:
         """Where the anchors were sent in the last step, in the order of ``network.anchors``: (A, 2)."""
         epoch = self.epochs[-1]
-        paths = epoch.told.paths_from(self.read("positions", epoch.start, epoch.start + 1)[0])
-        return np.asarray(paths[min(max(self.steps - 1, 0), len(paths) - 1)])
+        places = epoch.told.places(max(self.steps - 1, 0))
+        stood = self.read("positions", epoch.start, epoch.start + 1)[0]
+        return np.where(np.isnan(places), stood[epoch.network.anchors], places)
 
     @cached_property
     def desired(self) -> Floats:

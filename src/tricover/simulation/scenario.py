@@ -172,8 +172,7 @@ class Scenario(Section):
         found, plane = ground.targets, ground.projection
         motion = {"paths": found.motion.positions} if isinstance(found.motion, Track) else self.targets.motion
         targets = {"positions": found.points, "motion": motion, **_of_each(found)}
-        start = None if self.formation.start is None else ground.start
-        formation = {"positions": ground.reference, "start": start}
+        formation = {"positions": ground.reference, **_start_of(self, ground)}
         origin = None if plane is None else [plane.longitude, plane.latitude]
         named = {
             "network": {**self.network.values(), "mentee": _nameable(self.network.mentee)},
@@ -181,6 +180,17 @@ class Scenario(Section):
             "safety": {**self.safety.values(), "zones": ground.zones},
         }
         return type(self)(**{**self.values(), **named, "formation": formation, "targets": targets, "origin": origin})
+
+
+def _start_of(scenario: Scenario, ground: Ground) -> dict[str, Any]:
+    """Where the agents start; pads in the order in which they were given, and who took which."""
+    if scenario.formation.start is None:
+        return {}
+    if ground.pads is None:
+        return {"start": ground.start}
+    start = np.empty_like(ground.start)
+    start[ground.pads] = ground.start
+    return {"start": start, "assign": True, "pads": ground.pads, "launch": ground.launch}
 
 
 def _in_full(data: dict[str, Any]) -> dict[str, Any]:

@@ -33,6 +33,7 @@ __all__ = [
     "Paths",
     "Points",
     "PointsOrFile",
+    "Rows",
     "Section",
     "StepNumber",
     "Steps",
@@ -117,6 +118,7 @@ Points = _array("(N, 2)", 2, 2)
 PointsOrFile = _array("(N, 2)", 2, 2, file=True)
 Extent = _array("(4,)", 1, 4)
 Weights = _array("(N,)", 1)
+Rows = _array("(N,)", 1, whole=True)
 Pair = _array("(2,)", 1, 2)
 Paths = _array("(K, N, 2)", 3, 2)
 Steps = _array("(N, 2)", 2, 2, whole=True)

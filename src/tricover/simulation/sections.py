@@ -26,6 +26,7 @@ from tricover.simulation.section import (
     Paths,
     Points,
     PointsOrFile,
+    Rows,
     Section,
     StepNumber,
     Steps,
@@ -119,6 +120,10 @@ class Formation(Section):
         False,
         description="let whoever is on a pad of start take the place that suits the whole team, and fly there first",
     )
+    pads: Rows | None = Field(None, description="row of start that each agent takes, with assign; else worked out")
+    launch: StepNumber | None = Field(
+        None, description="steps of the flight from the pads, with assign; else as few as do"
+    )
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -127,6 +132,9 @@ class Formation(Section):
         _only_with(self, "file or positions", wanted, self.generator, ("agents", "size"))
         if self.assign and self.start is None:
             raise InputError("assign goes with start: give the pads where the agents start")
+        idle = [key for key in ("pads", "launch") if getattr(self, key) is not None and not self.assign]
+        if idle:
+            raise InputError(f"{listed(idle)} goes with assign = true: leave it out")
         return self
 
 

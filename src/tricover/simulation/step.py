@@ -39,6 +39,7 @@ class Transition:
         misses: how far from their reach sets agents landed, (N,), in metres; None where nobody can miss.
         settled: whether at t everybody was at its goal.
         weights: w_ij[t+1] of those who morph, (N, 3); None where positions tell the weights.
+        launching: whether it is part of the flight from the pads, in which nobody listens to anybody.
     """
 
     epoch: Epoch
@@ -49,6 +50,7 @@ class Transition:
     misses: Floats | None
     settled: bool
     weights: Floats | None = None
+    launching: bool = False
 
     def __repr__(self) -> str:
         return f"<Transition of {len(self.before)} agents, {'settled' if self.settled else 'on their way'}>"
@@ -65,7 +67,7 @@ class Transition:
 
     def _of_followers(self, wanted: set[str]) -> dict[str, NDArray[Any]]:
         network, grid = self.epoch.network, self.epoch.told.grid
-        followers = network.followers
+        followers = network.followers[:0] if self.launching else network.followers
         heard, landed = self.before[network.in_neighbors[followers]], self.after[followers]
         found: dict[str, NDArray[Any]] = {}
         if "weights" in wanted:
@@ -125,19 +127,20 @@ class Step:
 def advance(mission: Mission, state: State, decide_all: DecideAll = decide_all) -> Step:
     """From t to t+1. ``decide_all`` may be a shortcut to the same decisions, such as ``Incremental``."""
     epoch = mission.epoch_at(state.step)
-    network, present = epoch.network, state.present
+    network, present, launching = epoch.network, state.present, state.step < mission.launch
     if state.step == epoch.start:
         state = replace(state, memory=mission.memory_at(state.positions))
     decisions = kept_clear(mission, state, decide_all(mission, state))
     vehicles, positions, misses = _move(mission, state, decisions, present)
     memory = learn(state.memory, decisions.decision, positions)
     unsettled = network.layer[decisions.distances[: len(network)] > mission.tolerance]
+    settled = not (launching or unsettled.size)
     settling = state.step >= mission.last_change
     # A message that is still on its way may bring something new.
     nothing_new = all(np.array_equal(old, positions) for old in state.sent)
     nothing_new = nothing_new and not decisions.held and _same(memory, state.memory)
     still = settling and nothing_new and np.array_equal(vehicles, state.vehicles)
-    quiet = state.quiet + 1 if settling and not unsettled.size else 0
+    quiet = state.quiet + 1 if settling and settled else 0
     step = state.step + 1
     return Step(
         State(
@@ -150,10 +153,11 @@ def advance(mission: Mission, state: State, decide_all: DecideAll = decide_all) 
             positions,
             decisions.decision.cells,
             misses,
-            not unsettled.size,
-            memory.get("weights"),
+            settled,
+            None if launching else memory.get("weights"),
+            launching,
         ),
-        int(unsettled.min(initial=network.depth + 1)),
+        0 if launching else int(unsettled.min(initial=network.depth + 1)),
         network.depth,
         float(decisions.distances.max()),
     )

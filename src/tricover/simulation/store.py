@@ -139,7 +139,7 @@ class Store(StoreReader):
             if name.startswith("resume/"):
                 self.group[name][1 - slot] = self._whole(name)
         sync(self.path)
-        self._document["attributes"]["coordinates"] = " ".join(sorted(LABELS.keys() - {"desired"}))
+        self._document["attributes"]["coordinates"] = " ".join(sorted(LABELS.keys() & labels.keys() - {"desired"}))
         self._mark({**self.marker, "slot": 0, "finished": True}, sums)
         super().__init__(self.path)  # as it is now
         sync(self.path / "zarr.json")

@@ -3,6 +3,7 @@
     time    (time,)       seconds since the start, of step 0, 1, …, T
     step    (step,)       the steps 0, 1, …, T-1, of what happened in a step
     agent   (agent,)      numbers of the agents; with ``layer`` and ``role`` in the last network
+    launch_pad (agent,)   row of the pads from which an agent started, -1 for those who join; only where there are pads
     xy      (xy,)         "x" and "y"
     corner  (corner,)     which of the three in-neighbours
     desired (agent, xy)   where the team should settle, metres
@@ -34,6 +35,7 @@ LABELS = {
     "agent": Layout(("agent",), "int64"),
     "layer": Layout(("agent",), "int32"),
     "role": Layout(("agent",), "str"),
+    "launch_pad": Layout(("agent",), "int64"),
     "xy": Layout(("xy",), "str"),
     "corner": Layout(("corner",), "int64"),
     "desired": Layout(("agent", "xy"), "float64", "m"),
@@ -55,6 +57,8 @@ def labels_of(run: "Run") -> dict[str, NDArray[Any]]:
         "xy": np.array(["x", "y"], object),
         "corner": np.arange(3),
     }
+    if run.mission.pads is not None:
+        found["launch_pad"] = np.append(run.mission.pads, np.full(agents - len(run.mission.pads), -1))
     try:
         found["desired"] = run.desired
     except InputError:  # a rule of the user's own may have no answer outside of its run
