@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tricover as tc
+from tests.export.random_flights import check_random_team
 from tests.export.runs import ORIGIN, eventful, scenario
 from tricover.errors import FileFormatError
 from tricover.export import as_flown, export_run
@@ -174,3 +175,8 @@ def test_the_delay_is_part_of_the_claim(plans):
     made, folder = plans
     assert str(made.flown).endswith(" (starts up to 0.5 s early or late)")
     assert "starts" not in str(as_flown(folder, PLANE, climb=1.5))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_random_team_as_flown(seed, tmp_path):
+    check_random_team(seed, tmp_path / "plans")

@@ -168,7 +168,7 @@ def test_who_goes_far_does_not_make_all_others_look_far():
     made = [[[0, x0, y0, 0], [10, x0 + 1, y0, 0]] for x0, y0 in zip(x.ravel(), y.ravel(), strict=True)]
     made[0][1] = [10, 390.5, 240.5, 0]
     tracks = tracks_of(*made)
-    found = np.concatenate(list(_candidates(tracks, 0.0, 10.0, 2.0)))
+    found = np.concatenate(list(_candidates(tracks, (0.0, 10.0), 2.0)))
     assert len(found) <= 1000 + 8 * 1000
     assert len(np.unique(found, axis=0)) == len(found)
     assert np.isin(np.arange(1, 1000), found[found[:, 0] == 0][:, 1]).sum() > 500

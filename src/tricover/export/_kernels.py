@@ -162,19 +162,32 @@ def _two_legs(gap: Floats, u: Floats, v: Floats, spans: Floats, early: float, la
 
 
 @kernel
-def least_distances(tracks: Flat, pairs: Ints, lag: float, found: Floats) -> None:
-    """Least distance of each pair (P, 2) at times no more than ``lag`` apart, and both times: found (P, 3)."""
+def _leg_at(tracks: Flat, agent: int, time: float) -> int:
+    """The row with which the first leg of a track begins that is not over before a time; or its last leg."""
+    first, last = tracks.starts[agent], tracks.starts[agent + 1] - 1
+    row = first + np.searchsorted(tracks.times[first : last + 1], time) - 1
+    return min(max(row, first), last - 1)
+
+
+@kernel
+def least_distances(tracks: Flat, pairs: Ints, lag: float, start: float, stop: float, found: Floats) -> None:
+    """Least distance of each pair (P, 2) at times no more than ``lag`` apart, and both times: found (P, 3).
+
+    Only legs from ``start`` to ``stop`` are looked at.
+    """
     u, v, gap, spans, best = np.empty(3), np.empty(3), np.empty(3), np.empty(2), np.empty(3)
     for pair in range(len(pairs)):
         one, two = pairs[pair, 0], pairs[pair, 1]
         found[pair, 0] = np.inf
-        first = tracks.starts[two]
-        for i in range(tracks.starts[one], tracks.starts[one + 1] - 1):
+        first = _leg_at(tracks, two, start)
+        for i in range(_leg_at(tracks, one, start), tracks.starts[one + 1] - 1):
+            if tracks.times[i] > stop:
+                break
             # Legs of the other that are over before this one begins are over for all that follow.
             while first < tracks.starts[two + 1] - 2 and tracks.times[first + 1] < tracks.times[i] - lag:
                 first += 1
             j = first
-            while j < tracks.starts[two + 1] - 1 and tracks.times[j] <= tracks.times[i + 1] + lag:
+            while j < tracks.starts[two + 1] - 1 and tracks.times[j] <= min(tracks.times[i + 1] + lag, stop):
                 spans[0] = tracks.times[i + 1] - tracks.times[i]
                 spans[1] = tracks.times[j + 1] - tracks.times[j]
                 far, way = 0.0, 0.0

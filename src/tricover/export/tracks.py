@@ -29,8 +29,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _MOST_SLICES = 2000
-_AT_ONCE = 1 << 12  # agents whose pairs are held at once
+_AT_ONCE = 1 << 10  # agents whose pairs are held at once
 _ROUNDING = 1 + 1e-9
+_ALWAYS = (-np.inf, np.inf)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,34 +111,24 @@ def closest_approach(tracks: Tracks, lag: float = 0.0) -> Approach:
     """The least distance of any two, at times no more than ``lag`` seconds apart."""
     if len(tracks) < 2:
         return Approach(np.inf)
-    pairs = _side_by_side(tracks)
-    best = _least(tracks, pairs, _measured(tracks, pairs, lag))
-    seen = _keys(tracks, pairs)
-    for start, stop in _slices(tracks):
-        for found in _candidates(tracks, start - lag / 2, stop + lag / 2, best.distance):
-            pairs = found[~np.isin(_keys(tracks, found), seen)]
+    best = _least(tracks, _side_by_side(tracks), lag, _ALWAYS)
+    for when in _slices(tracks, lag):
+        for pairs in _candidates(tracks, when, best.distance):
             if len(pairs):
-                seen = np.union1d(seen, _keys(tracks, pairs))
-                best = min(best, _least(tracks, pairs, _measured(tracks, pairs, lag)), key=_order)
-    return _plainest(tracks, best)
+                best = min(best, _least(tracks, pairs, lag, when), key=_order)
+    # The same without anybody being late, if that is as close.
+    rows = np.searchsorted(tracks.agents, np.array([best.agents]))
+    on_time = _least(tracks, rows, 0.0, _ALWAYS)
+    return on_time if on_time.distance <= best.distance * _ROUNDING else best
 
 
 def pairs_within(tracks: Tracks, limit: float, lag: float = 0.0) -> Ints:
     """Pairs (P, 2) that come nearer than ``limit`` at times no more than ``lag`` apart, as rows of ``agents``."""
-    near, seen = np.empty((0, 2), np.int64), np.empty(0, np.int64)
-    for start, stop in _slices(tracks):
-        for found in _candidates(tracks, start - lag / 2, stop + lag / 2, limit):
-            pairs = found[~np.isin(_keys(tracks, found), seen)]
-            seen = np.union1d(seen, _keys(tracks, pairs))
-            near = np.concatenate([near, pairs[_measured(tracks, pairs, lag)[:, 0] < limit]])
-    return near[np.lexsort((near[:, 1], near[:, 0]))]
-
-
-def _plainest(tracks: Tracks, best: Approach) -> Approach:
-    """The same approach without anybody being late, if there is one that is as close."""
-    pairs = np.searchsorted(tracks.agents, np.array([best.agents]))
-    on_time = _least(tracks, pairs, _measured(tracks, pairs, 0.0))
-    return on_time if on_time.distance <= best.distance * _ROUNDING else best
+    near = [np.empty((0, 2), np.int64)]
+    for when in _slices(tracks, lag):
+        for pairs in _candidates(tracks, when, limit):
+            near.append(pairs[_measured(tracks, pairs, lag, when)[:, 0] < limit])
+    return np.unique(np.concatenate(near), axis=0)
 
 
 def _order(approach: Approach) -> tuple[float, tuple[int, int]]:
@@ -145,36 +136,34 @@ def _order(approach: Approach) -> tuple[float, tuple[int, int]]:
     return approach.distance, approach.agents or (0, 0)
 
 
-def _measured(tracks: Tracks, pairs: Ints, lag: float) -> Floats:
+def _measured(tracks: Tracks, pairs: Ints, lag: float, when: tuple[float, float]) -> Floats:
     found = np.empty((len(pairs), 3))
-    least_distances(tracks.flat, pairs, float(lag), found)
+    least_distances(tracks.flat, pairs, float(lag), *when, found)
     return found
 
 
-def _least(tracks: Tracks, pairs: Ints, found: Floats) -> Approach:
+def _least(tracks: Tracks, pairs: Ints, lag: float, when: tuple[float, float]) -> Approach:
+    """The closest of some pairs."""
+    found = _measured(tracks, pairs, lag, when)
     row = np.lexsort((pairs[:, 1], pairs[:, 0], found[:, 0]))[0]
     distance, own, other = found[row].tolist()
     first, second = tracks.agents[pairs[row]].tolist()
     return Approach(distance, (first, second), own, own - other)
 
 
-def _keys(tracks: Tracks, pairs: Ints) -> Ints:
-    return np.asarray(pairs[:, 0] * len(tracks) + pairs[:, 1])
-
-
-def _slices(tracks: Tracks) -> list[tuple[float, float]]:
-    """Slices of time in which most move no farther than to where their neighbours were."""
+def _slices(tracks: Tracks, lag: float) -> Iterator[tuple[float, float]]:
+    """Slices of time in which most move no farther than to where their neighbours were, wider by half the lag."""
     flat, count = tracks.flat, len(tracks)
     if not count:
-        return []
+        return
     ways = np.linalg.norm(np.diff(flat.points[:, :2], axis=0), axis=1)
     ways[flat.starts[1:-1] - 1] = 0.0  # from the end of one track to the start of the next
     lengths = np.add.reduceat(np.append(ways, 0.0), flat.starts[:-1])
     extent = np.ptp(flat.points[:, :2], axis=0)
     spacing = max(float(np.sqrt(np.prod(extent) / count)), float(extent.max()) / count)  # over an area, or in a row
     slices = int(np.clip(np.ceil(np.median(lengths) / (spacing or 1.0)), 1, _MOST_SLICES))
-    cuts = np.linspace(0.0, tracks.duration, slices + 1).tolist()
-    return list(pairwise(cuts))
+    for start, stop in pairwise(np.linspace(0.0, tracks.duration, slices + 1).tolist()):
+        yield start - lag / 2, stop + lag / 2
 
 
 def _side_by_side(tracks: Tracks) -> Ints:
@@ -191,11 +180,11 @@ def _side_by_side(tracks: Tracks) -> Ints:
     return np.unique(np.concatenate(found), axis=0)
 
 
-def _candidates(tracks: Tracks, start: float, stop: float, bound: float) -> Iterator[Ints]:
+def _candidates(tracks: Tracks, when: tuple[float, float], bound: float) -> Iterator[Ints]:
     """Pairs (P, 2), the lower first, whose boxes from one time to another are no farther apart than ``bound``."""
     from scipy.spatial import cKDTree
 
-    low, high = tracks.between(start, stop)
+    low, high = tracks.between(*when)
     middles = (low + high)[:, :2] / 2
     radii = np.hypot(*(high - low)[:, :2].T) / 2
     groups = _by_size(radii, bound)
