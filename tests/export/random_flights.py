@@ -13,6 +13,7 @@ def random_run(rng):
     """A team of any size and motion, perhaps from pads, over many targets or few, perhaps with gusts."""
     agents = int(rng.integers(5, 40))
     team = rng.uniform(0, 80, (agents, 2))
+    team[0] = team[1:].mean(axis=0)  # somebody must be inside
     formation = {"positions": team}
     if rng.random() < 0.5:  # from pads in rows
         rows = np.indices((7, 7)).reshape(2, -1).T[rng.permutation(49)[:agents]]

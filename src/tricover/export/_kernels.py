@@ -166,7 +166,7 @@ def _leg_at(tracks: Flat, agent: int, time: float) -> int:
     """The row with which the first leg of a track begins that is not over before a time; or its last leg."""
     first, last = tracks.starts[agent], tracks.starts[agent + 1] - 1
     row = first + np.searchsorted(tracks.times[first : last + 1], time) - 1
-    return min(max(row, first), last - 1)
+    return int(min(max(row, first), last - 1))
 
 
 @kernel

@@ -54,6 +54,12 @@ class Flights:
         """The height of each level, (levels,), in metres."""
         return np.asarray(self.flight.altitude + self.flight.spacing * np.arange(self.levels.max(initial=0) + 1))
 
+    @property
+    def sideways(self) -> tuple[float, float]:
+        """The time, from one second to another, in which vehicles may move sideways: all are at their levels."""
+        ready = float(self.heights[-1]) / self.flight.climb + 2 * self.flight.delay
+        return ready, self.tracks.duration - ready
+
     def __str__(self) -> str:
         heights = self.heights
         levels = "1 level" if len(heights) == 1 else f"{len(heights)} levels up to {heights[-1]:g} m"

@@ -21,6 +21,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from tricover.errors import InputError
 from tricover.export._kernels import Flat, boxes, least_distances
 
 __all__ = ["Approach", "Tracks", "closest_approach", "pairs_within"]
@@ -29,7 +30,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _MOST_SLICES = 2000
-_AT_ONCE = 1 << 10  # agents whose pairs are held at once
+_AT_ONCE = 20_000_000  # pairs that are held at once
+_MOST_PAIRS = 5_000_000  # that come near each other: more would need thousands of levels
 _ROUNDING = 1 + 1e-9
 _ALWAYS = (-np.inf, np.inf)
 
@@ -124,11 +126,17 @@ def closest_approach(tracks: Tracks, lag: float = 0.0) -> Approach:
 
 def pairs_within(tracks: Tracks, limit: float, lag: float = 0.0) -> Ints:
     """Pairs (P, 2) that come nearer than ``limit`` at times no more than ``lag`` apart, as rows of ``agents``."""
-    near = [np.empty((0, 2), np.int64)]
+    count, near = len(tracks), np.empty(0, np.int64)
     for when in _slices(tracks, lag):
         for pairs in _candidates(tracks, when, limit):
-            near.append(pairs[_measured(tracks, pairs, lag, when)[:, 0] < limit])
-    return np.unique(np.concatenate(near), axis=0)
+            found = pairs[_measured(tracks, pairs, lag, when)[:, 0] < limit]
+            near = np.union1d(near, found[:, 0] * count + found[:, 1])
+            if len(near) > _MOST_PAIRS:
+                raise InputError(
+                    f"more than {_MOST_PAIRS} pairs of agents come nearer to each other than {limit:g} m: "
+                    "give a smaller clearance"
+                )
+    return np.stack([near // max(count, 1), near % max(count, 1)], axis=1)
 
 
 def _order(approach: Approach) -> tuple[float, tuple[int, int]]:
@@ -189,9 +197,10 @@ def _candidates(tracks: Tracks, when: tuple[float, float], bound: float) -> Iter
     radii = np.hypot(*(high - low)[:, :2].T) / 2
     groups = _by_size(radii, bound)
     trees = [(cKDTree(middles[group]), group, float(radii[group].max())) for group in groups]
+    chunk = max(1, _AT_ONCE // len(tracks))
     for number, (_, group, size) in enumerate(trees):
-        for first in range(0, len(group), _AT_ONCE):
-            some = group[first : first + _AT_ONCE]
+        for first in range(0, len(group), chunk):
+            some = group[first : first + chunk]
             asking = cKDTree(middles[some])
             for tree, others, other_size in trees[number:]:
                 reach = (bound + size + other_size) * _ROUNDING
