@@ -101,6 +101,7 @@ def test_nobody_moves_sideways_while_anybody_climbs_or_descends(crowded, landing
     flights = flights_of(crowded, Flight(clearance=3.0, landing=landing, delay=delay, stay=7.0))
     climbing, moving, ends = [], [], []
     for times, points in flights.tracks:
+        assert (np.diff(times) >= 0).all()
         ways = np.diff(points, axis=0)
         sideways, upwards = np.flatnonzero(ways[:, :2].any(axis=1)), np.flatnonzero(ways[:, 2])
         assert not set(sideways) & set(upwards)

@@ -75,6 +75,13 @@ def test_what_is_not_known_is_not_flown(tmp_path):
         as_flown(folder, PLANE, climb=1.0)
 
 
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"mission": {"items": [{"command": 16, "params": [1]}]}}'])
+def test_what_is_no_plan_is_named(tmp_path, text):
+    (tmp_path / "agent-3.plan").write_text(text)
+    with pytest.raises(FileFormatError, match=r"agent-3\.plan: this is not a plan of QGroundControl"):
+        as_flown(tmp_path, PLANE, climb=1.0)
+
+
 @pytest.fixture(scope="module")
 def team():
     """Sixteen agents, some of whom cross."""

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tricover as tc
+from tricover.errors import InputError
 from tricover.export.tracks import Approach, Tracks, _candidates, closest_approach, pairs_within
 
 
@@ -172,3 +173,18 @@ def test_who_goes_far_does_not_make_all_others_look_far():
     assert len(found) <= 1000 + 8 * 1000
     assert len(np.unique(found, axis=0)) == len(found)
     assert np.isin(np.arange(1, 1000), found[found[:, 0] == 0][:, 1]).sum() > 500
+
+
+def test_a_crowd_that_would_need_thousands_of_levels_is_refused(monkeypatch):
+    monkeypatch.setattr("tricover.export.tracks._MOST_PAIRS", 100)
+    heap = tracks_of(*[[[0, 1, 2, 3], [5, 1, 2, 3]]] * 20)
+    with pytest.raises(InputError, match=r"more than 100 pairs of agents come nearer to each other than 0\.1 m"):
+        pairs_within(heap, 0.1)
+
+
+def test_few_at_once_are_the_same_pairs(monkeypatch):
+    tracks = random_tracks(np.random.default_rng(8), 40, 5)
+    near, best = pairs_within(tracks, 3.0, 1.0), closest_approach(tracks, 1.0)
+    monkeypatch.setattr("tricover.export.tracks._AT_ONCE", 120)
+    np.testing.assert_array_equal(pairs_within(tracks, 3.0, 1.0), near)
+    assert closest_approach(tracks, 1.0) == best

@@ -92,7 +92,7 @@ def _flown(times: Floats, points: Floats, height: float, top: float, flight: Fli
     up, ready = height / flight.climb, top / flight.climb + 2 * flight.delay
     times = times + ready
     end = times[-1] + ready
-    times = np.concatenate([[0.0, up], times, [end - up, end]])
+    times = np.maximum.accumulate(np.concatenate([[0.0, up], times, [end - up, end]]))  # rounding must not turn it back
     points = np.concatenate([points[[0, 0]], points, points[[-1, -1]]])
     points[1:-1, 2] = height
     return times, points

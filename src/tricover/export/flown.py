@@ -59,22 +59,21 @@ def as_flown(folder: str | os.PathLike[str], plane: Projection, climb: float, de
     """
     files = {int(path.stem.removeprefix("agent-")): path for path in sorted(Path(folder).glob("agent-*.plan"))}
     agents = np.array(sorted(files), np.int64)
-    tracks = Tracks.of(agents, (_track(_read(files[agent]), plane, climb) for agent in agents.tolist()))
+    tracks = Tracks.of(agents, (_track(files[agent], plane, climb) for agent in agents.tolist()))
     return Flown(tracks, delay, closest_approach(tracks, 2 * delay))
 
 
-def _read(path: Path) -> dict[str, Any]:
-    mission: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["mission"]
-    unknown = {item["command"] for item in mission["items"]} - {WAYPOINT, LAND, TAKEOFF, CHANGE_SPEED}
-    if unknown:
+def _track(path: Path, plane: Projection, climb: float) -> tuple[Floats, Floats]:
+    """Breakpoints of a plan: times (K,) and points (K, 3)."""
+    try:
+        mission = json.loads(path.read_text(encoding="utf-8"))["mission"]
+        commands = {item["command"] for item in mission["items"]}
+        stops = np.array(list(_stops(mission)), np.float64)
+    except (ValueError, KeyError, TypeError) as error:
+        raise FileFormatError(f"{path}: this is not a plan of QGroundControl: {error}") from error
+    if unknown := commands - {WAYPOINT, LAND, TAKEOFF, CHANGE_SPEED}:
         raise FileFormatError(f"{path}: what MAV_CMD {min(unknown)} does in flight is not known here: leave it out")
-    return mission
-
-
-def _track(mission: dict[str, Any], plane: Projection, climb: float) -> tuple[Floats, Floats]:
-    """Breakpoints of a mission: times (K,) and points (K, 3)."""
-    stops = list(_stops(mission))
-    latitudes, longitudes, heights, speeds, holds = np.array(stops, np.float64).T
+    latitudes, longitudes, heights, speeds, holds = stops.T
     points = np.column_stack([plane.to_metres(np.stack([longitudes, latitudes], axis=1)), heights])
     ways = np.diff(points, axis=0)
     sideways, upwards = np.hypot(ways[:, 0], ways[:, 1]), np.abs(ways[:, 2])

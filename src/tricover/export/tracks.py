@@ -202,11 +202,11 @@ def _candidates(tracks: Tracks, when: tuple[float, float], bound: float) -> Iter
         for first in range(0, len(group), chunk):
             some = group[first : first + chunk]
             asking = cKDTree(middles[some])
-            for tree, others, other_size in trees[number:]:
+            for other, (tree, others, other_size) in enumerate(trees[number:], number):
                 reach = (bound + size + other_size) * _ROUNDING
                 near = asking.sparse_distance_matrix(tree, reach, output_type="ndarray")
                 pairs = np.stack([some[near["i"]], others[near["j"]]], axis=1)
-                if others is group:
+                if other == number:
                     pairs = pairs[pairs[:, 0] < pairs[:, 1]]  # two of a group find each other twice
                 one, two = pairs.T
                 gaps = np.maximum(np.maximum(low[one] - high[two], low[two] - high[one]), 0.0)
