@@ -11,6 +11,7 @@ from PIL import Image
 import tricover as tc
 from tricover.certificates import log_of_run, transition_matrices
 from tricover.coverage import compare_methods, coverage_over_time
+from tricover.export import Flight, flights_of
 from tricover.formats import read_points
 from tricover.paper import study_of
 from tricover.paper.figures import FIGURES
@@ -25,6 +26,7 @@ from tricover.plot import (
     plot_coordinates,
     plot_coverage,
     plot_desired,
+    plot_heights,
     plot_layers,
     plot_network,
     plot_paths,
@@ -64,6 +66,19 @@ def draw_comparison(places):
     """All methods on the targets of docs/coverage.md."""
     targets = tc.Targets(np.random.default_rng(0).uniform(0, 100, (2000, 2)))
     save(plot_comparison(compare_methods(places, targets)), "compare-57.png")
+
+
+def draw_heights():
+    """Twenty-five vehicles from pads 4 m apart to a formation for few targets: nearly everybody crosses somebody."""
+    pads = 4.0 * np.indices((5, 5)).reshape(2, -1).T
+    team = np.random.default_rng(4).uniform(-20, 40, (25, 2))
+    scenario = tc.Scenario(
+        formation={"positions": team, "start": pads},
+        targets=[[0, 0], [12, 3], [5, 20]],
+        control={"motion": "walk", "resolution": 10},
+        steps=60,
+    )
+    save(plot_heights(flights_of(tc.simulate(scenario), Flight(clearance=3.0, delay=1.0))), "heights-25.png")
 
 
 def draw_certificate():
@@ -132,6 +147,7 @@ if __name__ == "__main__":
     draw_rules()
     draw_comparison(team.reference)
     draw_runs()
+    draw_heights()
     draw_certificate()
     draw_paper()
     for draw in (draw_start, draw_method, draw_choosing, draw_teaching):

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 
@@ -70,8 +71,69 @@ def test_plans_and_json(folder, tmp_path):
 def test_the_note_says_which_altitude_and_speed(folder, tmp_path):
     options = ("--kind", "qgroundcontrol", "--origin", "7.21,51.48", "--speed", "3")
     said = tricover("export", folder / "run.zarr", "-o", tmp_path / "plans", *options).stderr
-    flight = "altitude 30 m (default), 5 m more for each layer (default), speed 3 m/s (given)"
-    assert f"Wrote {tmp_path / 'plans'} with 16 plans: {flight}" in said
+    flight = "altitude 30 m (default), 5 m more for each level (default), speed 3 m/s (given)"
+    assert f"Wrote {tmp_path / 'plans'} with 16 plans: {flight}\n" in said
+    assert "1 level; 64.9 s from take-off to landing, stretched 4.52 times\n" in said
+    assert "Least distance as flown: 8.03 m, agents 5 and 6, at 0.0 s\n" in said
+    assert "Warning" not in said
+
+
+def test_plans_with_everything_that_can_be_asked_for(folder, tmp_path):
+    options = [
+        "--kind",
+        "qgroundcontrol",
+        "--origin",
+        "7.21,51.48",
+        "--clearance",
+        "12",
+        "--climb",
+        "2",
+        "--delay",
+        "1.5",
+    ]
+    options += ["--still", "0.2", "--landing", "place", "--stay", "20", "--margin", "30"]
+    facts = json.loads(tricover("export", folder / "run.zarr", "-o", tmp_path / "plans", *options, "--json").stdout)
+    given = {"clearance": 12, "climb": 2, "delay": 1.5, "still": 0.2, "landing": "place", "stay": 20, "margin": 30}
+    assert facts["flight"].items() >= given.items()
+    assert facts["levels"] == [30, 35]
+    assert facts["as_flown"]["distance"] == pytest.approx(8.03, abs=0.01)
+    assert facts["as_flown"]["agents"] == [5, 6]
+    assert (facts["separation"], facts["warning"]) == (None, None)
+    assert facts["duration"] > 20 + facts["stretch"] * 2.5
+    said = tricover("export", folder / "run.zarr", "-o", tmp_path / "again", *options).stderr
+    assert "(starts up to 1.5 s early or late)" in said
+
+
+def test_plans_below_the_separation_asked_for_are_warned_of(tmp_path):
+    """Levels 2 m apart cannot keep 3 m, and who is half a minute late is over others."""
+    few = scenario(targets=[[20, 30], [70, 60], [40, 80]], safety={"separation": 3.0})
+    tc.simulate(few, tmp_path / "run.zarr")
+    options = ["--kind", "qgroundcontrol", "--origin", "7.21,51.48", "--delay", "30"]
+    kept = tricover("export", tmp_path / "run.zarr", "-o", tmp_path / "kept", *options)
+    assert (kept.exit_code, "Warning" in kept.stderr) == (0, False)
+    for more in ([], ["--quiet"]):
+        place = tmp_path / f"near{len(more)}"
+        result = tricover("export", tmp_path / "run.zarr", "-o", place, *options, "--spacing", "2", *more)
+        assert result.exit_code == 0
+        assert result.stdout == ""
+        [warning] = [line for line in result.stderr.splitlines() if line.startswith("Warning: ")]
+        assert re.fullmatch(
+            r"Warning: as flown, vehicles come to 2\.\d\d m: nearer than the 3 m of safety.separation", warning
+        )
+    facts = json.loads(
+        tricover("export", tmp_path / "run.zarr", "-o", tmp_path / "facts", *options, "--spacing", "2", "--json").stdout
+    )
+    assert facts["warning"] == warning.removeprefix("Warning: ")
+
+
+def test_kml_has_heights_if_they_are_asked_for(folder, tmp_path):
+    options = ("--origin", "7.21,51.48")
+    assert tricover("export", folder / "run.zarr", "-o", tmp_path / "a.kml", *options).exit_code == 0
+    assert "relativeToGround" not in (tmp_path / "a.kml").read_text()
+    assert (
+        tricover("export", folder / "run.zarr", "-o", tmp_path / "b.kml", *options, "--altitude", "40").exit_code == 0
+    )
+    assert " 40.0</gx:coord>" in (tmp_path / "b.kml").read_text()
 
 
 def test_what_is_there_of_an_interrupted_run_is_exported_with_a_note(folder, tmp_path):
@@ -96,6 +158,15 @@ def test_what_is_there_of_an_interrupted_run_is_exported_with_a_note(folder, tmp
         (["run.zarr", "-o", "a.geojson", "--origin", "7.2"], "--origin must be longitude and latitude, such as"),
         (["run.zarr", "-o", "a.geojson", "--origin", "51,192"], "origin 51.0 and 192.0: is no longitude"),
         (["run.zarr", "-o", "a.csv", "--altitude", "3"], "csv has no altitude: leave it out"),
+        (["run.zarr", "-o", "a.kml", "--origin", "7,51", "--delay", "3"], "kml has no delay: leave it out"),
+        (
+            ["run.zarr", "-o", "a", "--kind", "qgroundcontrol", "--origin", "7,51", "--landing", "plac"],
+            "unknown landing 'plac'; did you mean 'place'?",
+        ),
+        (
+            ["run.zarr", "-o", "a", "--kind", "qgroundcontrol", "--origin", "7,51", "--delay", "-1"],
+            "delay must be a number from 0 on, not -1.0",
+        ),
         (["run.zarr", "-o", "empty/../run.zarr", "--kind", "csv"], "which is read here"),
         (["run.zarr"], "Missing option '--output' / '-o'"),
     ],

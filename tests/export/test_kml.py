@@ -21,11 +21,11 @@ ORDER = {
     "Document": ["name", "Style", "Folder"],
     "Folder": ["name", "Placemark"],
     "Placemark": ["name", "styleUrl", "ExtendedData", "Point", "LineString", "Track"],
-    "LineString": ["tessellate", "coordinates"],
+    "LineString": ["tessellate", "altitudeMode", "coordinates"],
     "Style": ["IconStyle", "LabelStyle", "LineStyle"],
     "IconStyle": ["color", "scale", "Icon"],
     "LineStyle": ["color", "width"],
-    "Track": ["when", "coord"],
+    "Track": ["altitudeMode", "when", "coord"],
 }
 
 
@@ -152,3 +152,31 @@ def test_a_run_without_end_has_no_dates(tmp_path):
     run = tc.simulate(scenario(steps=300, vehicle={"kind": "exact", "duration": 1e9}, stop_when_settled=False))
     with pytest.raises(InputError, match="longer than the calendar of KML"):
         exported(run, tmp_path, origin=ORIGIN)
+
+
+def test_with_a_flight_paths_and_motion_are_at_its_levels(run, tmp_path):
+    plain = (exported(run, tmp_path, origin=ORIGIN), (tmp_path / "run.kml").read_text())[1]
+    options = {"origin": ORIGIN, "altitude": 40, "spacing": 8, "clearance": 12}
+    root = exported(run, tmp_path, **options)
+    test_elements_stand_as_the_schema_wants_them(run, tmp_path)
+    heights = plan_heights(run, tmp_path / "plans", options)
+    assert len(set(heights.values())) > 1
+    for name, _, mark in placemarks(root, "paths"):
+        assert mark.find(f".//{KML}altitudeMode").text == "relativeToGround"
+        assert set(coordinates(mark)[:, 2]) == {heights[name]}
+    for name, _, mark in placemarks(root, "motion"):
+        assert mark.find(f".//{KML}altitudeMode").text == "relativeToGround"
+        assert {float(coord.text.split()[2]) for coord in mark.iter(f"{GX}coord")} == {heights[name]}
+    # Nothing else has changed, and without a flight nothing at all.
+    for folder in FOLDERS[2:]:
+        assert [mark[1] for mark in placemarks(root, folder)] == [
+            mark[1] for mark in placemarks(ElementTree.fromstring(plain.encode()), folder)
+        ]
+
+
+def plan_heights(run, folder, options):
+    """The heights of the plans for the same flight."""
+    plans = export_run(run, folder, "qgroundcontrol", **options).flown.tracks
+    return {
+        f"agent {agent}": points[:, 2].max() for agent, (_, points) in zip(plans.agents.tolist(), plans, strict=True)
+    }

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -45,16 +45,62 @@ def export(
     altitude: Annotated[
         float | None,
         typer.Option(
-            help="For qgroundcontrol: of layer 0, metres above the place of take-off.",
+            help="For qgroundcontrol, kml: of the lowest level, metres above the place of take-off.",
             show_default="the vehicle's, or 30",
         ),
     ] = None,
     spacing: Annotated[
-        float | None, typer.Option(help="For qgroundcontrol: metres from layer to layer.", show_default="5")
+        float | None,
+        typer.Option(
+            help="For qgroundcontrol, kml: metres from level to level.", show_default="5, or the separation if more"
+        ),
+    ] = None,
+    clearance: Annotated[
+        float | None,
+        typer.Option(
+            help="For qgroundcontrol, kml: who comes nearer in the plane than so many metres flies at another level.",
+            show_default="the separation, or 5",
+        ),
     ] = None,
     speed: Annotated[
         float | None,
-        typer.Option(help="For qgroundcontrol: metres per second.", show_default="the vehicle's max_speed, or 5"),
+        typer.Option(
+            help="For qgroundcontrol: metres per second that no leg exceeds.",
+            show_default="the vehicle's max_speed, or 5",
+        ),
+    ] = None,
+    climb: Annotated[
+        float | None,
+        typer.Option(help="For qgroundcontrol: metres per second, up and down.", show_default="1.5"),
+    ] = None,
+    delay: Annotated[
+        float | None,
+        typer.Option(
+            help="For qgroundcontrol: seconds by which a vehicle may start too early or too late.", show_default="0"
+        ),
+    ] = None,
+    still: Annotated[
+        float | None,
+        typer.Option(
+            help="For qgroundcontrol: metres; who moves by no more stands still, and no plan is farther from the run.",
+            show_default="0.05",
+        ),
+    ] = None,
+    landing: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[pad|place]",
+            help="For qgroundcontrol: back the way they came to the pad, or down at the place where the run ends.",
+            show_default="pad",
+        ),
+    ] = None,
+    stay: Annotated[
+        float | None,
+        typer.Option(help="For qgroundcontrol: seconds to hover at the end of the run.", show_default="0"),
+    ] = None,
+    margin: Annotated[
+        float | None,
+        typer.Option(help="For qgroundcontrol: metres from the motion to the fence around it.", show_default="10"),
     ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -73,9 +119,9 @@ def export(
 
       tricover export mine.toml -o mine.mcap
 
-      tricover export mine.zarr -o plans --kind qgroundcontrol --altitude 40 --spacing 10 --speed 8
+      tricover export mine.zarr -o plans --kind qgroundcontrol --altitude 40 --spacing 10 --speed 8 --delay 2
     """
-    from tricover.export import KINDS, export_run, flight_of, kind_of, plane_of
+    from tricover.export import KINDS, export_run, kind_of, plane_of
     from tricover.simulation import Scenario
     from tricover.simulation.resolve import ground_of
 
@@ -84,13 +130,28 @@ def export(
     if run.suffix == ".toml":
         plane_of(ground_of(Scenario.load(run)).projection, name, place)
     result = open_run(run, quiet)
+    given: dict[str, Any] = {
+        "altitude": altitude,
+        "spacing": spacing,
+        "clearance": clearance,
+        "speed": speed,
+        "climb": climb,
+        "delay": delay,
+        "still": still,
+        "landing": landing,
+        "stay": stay,
+        "margin": margin,
+    }
     with progress_bar(name, wanted=not quiet and not as_json) as progress:
-        options = {"altitude": altitude, "spacing": spacing, "speed": speed}
-        export_run(result, output, name, origin=place, progress=progress, **options)
-    flight = flight_of(result.mission.vehicle, **options) if name == "qgroundcontrol" else None
+        plans = export_run(result, output, name, origin=place, progress=progress, **given)
     files = sorted(map(str, output.iterdir())) if output.is_dir() else [str(output)]
     if as_json:
         facts = {"kind": name, "files": files, "steps": result.steps, "interrupted": result.interrupted}
-        typer.echo(json.dumps(facts if flight is None else {**facts, "flight": vars(flight)}))
+        typer.echo(json.dumps(facts if plans is None else {**facts, **plans.facts()}))
     elif not quiet:
-        note(f"Wrote {output}" + (f" with {len(files)} plans: {flight}" if output.is_dir() else ""))
+        note(f"Wrote {output}" + (f" with {len(files)} plans: {plans.flights.flight}" if plans is not None else ""))
+        if plans is not None:
+            note(f"{plans.flights}")
+            note(f"Least distance as flown: {plans.flown}")
+    if plans is not None and plans.warning is not None and not as_json:
+        note(f"Warning: {plans.warning}")

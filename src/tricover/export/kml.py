@@ -9,7 +9,8 @@
     targets    with their names, as the last step saw them
 
 What is known of an agent or target stands in its ExtendedData. Time is counted from the year 2000 on, since a run has
-no date. Everything lies on the ground: altitudes of a flight are not part of a run. Longitudes are from -180° to 180°.
+no date. Everything lies on the ground: altitudes of a flight are not part of a run. Where a flight is given, paths and
+motion are at the levels of its plans (see ``heights``), above the ground. Longitudes are from -180° to 180°.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,6 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.errors import InputError, plain
+from tricover.export.flight import Flight
+from tricover.export.flights import flights_of
 from tricover.export.geojson import who
 from tricover.export.journeys import Journey, agents_of, journeys, seconds
 from tricover.formats import Projection
@@ -36,6 +39,7 @@ _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <Document>
 """
 _DOT = "http://maps.google.com/mapfiles/kml/shapes/shaded_dot.png"  # Google Earth has it on board
+_ABOVE = "<altitudeMode>relativeToGround</altitudeMode>"
 _START = datetime(2000, 1, 1)
 _LONGEST = datetime.max - _START
 _LIGHTEST = 0.92  # of the colour map: yellow is hard to see
@@ -48,25 +52,37 @@ _PLAIN = {
 }
 
 
-def write_kml(run: Run, path: Path, tell: Callable[[int, int], None], plane: Projection) -> None:
+def write_kml(
+    run: Run, path: Path, tell: Callable[[int, int], None], plane: Projection, flight: Flight | None = None
+) -> None:
     """Write the run as a document with a folder for each kind of thing."""
     if run.steps * seconds(run) > _LONGEST.total_seconds():
         raise InputError("this run takes longer than the calendar of KML goes, to the year 9999: export a shorter one")
     with path.open("x", encoding="utf-8") as file:
         file.write(f"{_HEAD}<name>{_text(run.scenario.name)}</name>\n")
         file.writelines(_styles(run))
-        for name, placemarks in _folders(run, plane, tell):
+        for name, placemarks in _folders(run, plane, tell, _heights(run, flight)):
             file.write(f"<Folder><name>{name}</name>\n")
             file.writelines(placemarks)
             file.write("</Folder>\n")
         file.write("</Document>\n</kml>\n")
 
 
-def _folders(run: Run, plane: Projection, tell: Callable[[int, int], None]) -> Iterator[tuple[str, Iterator[str]]]:
+def _heights(run: Run, flight: Flight | None) -> dict[int, float]:
+    """The height of each agent's level; of nobody if there is no flight."""
+    if flight is None:
+        return {}
+    flights = flights_of(run, flight)
+    return dict(zip(flights.tracks.agents.tolist(), flights.heights[flights.levels].tolist(), strict=True))
+
+
+def _folders(
+    run: Run, plane: Projection, tell: Callable[[int, int], None], heights: dict[int, float]
+) -> Iterator[tuple[str, Iterator[str]]]:
     network, agents = run.network, agents_of(run)
     present = np.flatnonzero(network.layer >= 0)
-    yield "paths", _paths(run, plane, lambda done: tell(done, 2 * agents))
-    yield "motion", _motion(run, plane, lambda done: tell(agents + done, 2 * agents))
+    yield "paths", _paths(run, plane, lambda done: tell(done, 2 * agents), heights)
+    yield "motion", _motion(run, plane, lambda done: tell(agents + done, 2 * agents), heights)
     yield "positions", _places(run, plane, _ends(run)[: len(network)], np.arange(len(network)))
     yield "anchors", _places(run, plane, run.desired, network.anchors)
     yield "desired", _places(run, plane, run.desired, np.setdiff1d(present, network.anchors), "desired")
@@ -76,21 +92,23 @@ def _folders(run: Run, plane: Projection, tell: Callable[[int, int], None]) -> I
         yield "zones", _zones(run, plane)
 
 
-def _paths(run: Run, plane: Projection, tell: Callable[[int], None]) -> Iterator[str]:
+def _paths(run: Run, plane: Projection, tell: Callable[[int], None], heights: dict[int, float]) -> Iterator[str]:
     for journey in journeys(run):
         vertices = journey.positions if len(journey.positions) > 1 else np.repeat(journey.positions, 2, axis=0)
         facts = {**who(run, journey.agent), "first_step": int(journey.steps[0]), "last_step": journey.last}
-        yield _placemark(f"agent {journey.agent}", _style(run, journey.agent), facts, _line(plane.to_degrees(vertices)))
+        line = _line(plane.to_degrees(vertices), heights.get(journey.agent))
+        yield _placemark(f"agent {journey.agent}", _style(run, journey.agent), facts, line)
         tell(journey.agent + 1)
 
 
-def _motion(run: Run, plane: Projection, tell: Callable[[int], None]) -> Iterator[str]:
+def _motion(run: Run, plane: Projection, tell: Callable[[int], None], heights: dict[int, float]) -> Iterator[str]:
     for journey in journeys(run):
         steps, rows = _standing(journey)
         whens = "".join(f"<when>{_when(step * seconds(run))}</when>\n" for step in steps.tolist())
         degrees = plane.to_degrees(journey.positions)[rows].tolist()
-        places = "".join(f"<gx:coord>{longitude!r} {latitude!r} 0</gx:coord>\n" for longitude, latitude in degrees)
-        track = f"<gx:Track>\n{whens}{places}</gx:Track>"
+        height = heights.get(journey.agent, 0)
+        coords = [f"<gx:coord>{longitude!r} {latitude!r} {height}</gx:coord>\n" for longitude, latitude in degrees]
+        track = f"<gx:Track>\n{_ABOVE if height else ''}{whens}{''.join(coords)}</gx:Track>"
         yield _placemark(f"agent {journey.agent}", _style(run, journey.agent), who(run, journey.agent), track)
         tell(journey.agent + 1)
 
@@ -147,9 +165,10 @@ def _placemark(name: str, style: str, facts: dict[str, Any], geometry: str) -> s
     return f"<Placemark><name>{_text(name)}</name>{about}\n{geometry}</Placemark>\n"
 
 
-def _line(degrees: Floats) -> str:
-    vertices = " ".join(f"{longitude!r},{latitude!r}" for longitude, latitude in degrees.tolist())
-    return f"<LineString><tessellate>1</tessellate><coordinates>{vertices}</coordinates></LineString>"
+def _line(degrees: Floats, height: float | None = None) -> str:
+    up, how = ("", "<tessellate>1</tessellate>") if height is None else (f",{height!r}", _ABOVE)
+    vertices = " ".join(f"{longitude!r},{latitude!r}{up}" for longitude, latitude in degrees.tolist())
+    return f"<LineString>{how}<coordinates>{vertices}</coordinates></LineString>"
 
 
 def _point(place: list[float]) -> str:

@@ -6,6 +6,7 @@ from tricover.plot.compare import plot_comparison
 from tricover.plot.coverage import plot_coverage, plot_voronoi
 from tricover.plot.decomposition import plot_cells
 from tricover.plot.formation import plot_desired, plot_network
+from tricover.plot.heights import plot_heights
 from tricover.plot.layers import plot_layers
 from tricover.plot.mdp import plot_solution, plot_states, plot_weights
 from tricover.plot.motion import plot_coordinates, plot_portrait
@@ -26,6 +27,7 @@ __all__ = [
     "plot_coordinates",
     "plot_coverage",
     "plot_desired",
+    "plot_heights",
     "plot_layers",
     "plot_network",
     "plot_paths",

@@ -10,10 +10,12 @@ import numpy as np
 from tricover.certificates import Certificate, Log, certify, log_of_run, transition_matrices
 from tricover.coverage import coverage_over_time
 from tricover.errors import InputError, advice
+from tricover.export import flight_of, flights_of
 from tricover.plot.certificate import plot_contraction, plot_settling, plot_transition, plot_tube
 from tricover.plot.coverage import plot_coverage, plot_voronoi
 from tricover.plot.decomposition import plot_cells
 from tricover.plot.formation import plot_desired, plot_network
+from tricover.plot.heights import plot_heights
 from tricover.plot.layers import plot_layers
 from tricover.plot.motion import plot_coordinates, plot_portrait
 from tricover.plot.paths import chosen_agents, chosen_step, plot_paths
@@ -65,6 +67,11 @@ class Subject:
         """The run's certificate."""
         return certify(self.log)
 
+    def draw_heights(self) -> "Sequence[Axes]":
+        """The levels of the plans that an export with no options writes."""
+        asked = self.run.scenario.safety.separation
+        return plot_heights(flights_of(self.run, flight_of(self.run.mission.vehicle, separation=asked)))
+
     def draw_transition(self) -> "Axes":
         """Γ at the step, or at the last that there is."""
         time = min(chosen_step(self.run, self.step), self.run.steps - 1)
@@ -88,6 +95,7 @@ KINDS = {
     "layers": Kind("the network as layers of neurons", lambda of: plot_layers(of.run.network)),
     "desired": Kind("where the team should settle, with its links and the targets", lambda of: plot_desired(of.run)),
     "paths": Kind("where everybody went", lambda of: plot_paths(of.run)),
+    "heights": Kind("at which levels plans for a ground station fly, and when", lambda of: of.draw_heights()),
     "coordinates": Kind("x and y of one agent over time (--agent)", lambda of: plot_coordinates(of.run, of.chosen)),
     "portrait": Kind(
         "phase portraits: offset from the desired position against its change", lambda of: plot_portrait(of.run)
