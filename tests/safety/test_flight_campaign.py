@@ -1,6 +1,7 @@
 """Hundreds of random teams as flown. `make test` checks the first dozen of them."""
 
 import pytest
+
 from tests.export.random_flights import check_random_team
 
 TEAMS = 300

@@ -84,7 +84,7 @@ def write_plans(
     folder.mkdir()
     flight = flight or Flight()
     flights = flights_of(run, flight, plane)
-    fence = _fence(flights, plane, getattr(run.mission.ground, "zones", ()))
+    fence = _fence(flights, plane, run.mission.ground.zones or ())
     for agent, (times, points) in zip(flights.tracks.agents.tolist(), flights.tracks, strict=True):
         plan = _plan(times, points, plane, flight.speed, fence)
         text = json.dumps(plan, indent=4) + "\n"
