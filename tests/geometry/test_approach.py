@@ -198,6 +198,10 @@ def test_more_pairs_than_there_is_room_for(monkeypatch):
     moments = [(positions, np.ones(60, bool)) for positions in stacked]
     found = separation_of(moments, 1.0, 1225)
     assert (len(found.below), found.crowded) == (1225, False)
+    few = [(np.zeros((8, 2)), np.ones(8, bool))]  # all in one leaf
+    monkeypatch.setattr(ways, "_ROOM", 3)
+    assert len(separation_of(few, 1.0, 28).below) == 28
+    assert separation_of(few, 1.0, 27).crowded
     found = separation_of(moments, 1.0, 1224)
     assert (len(found.below), found.crowded, found.agents) == (0, True, (0, 1))
     monkeypatch.setenv("TRICOVER_MEMORY", "0.0001")

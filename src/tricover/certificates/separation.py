@@ -6,7 +6,7 @@ positions: then the claim is about these straight ways, and says so.
 
 A distance counts as S within 16 ε·c, where c is the largest coordinate at hand, as landing points do.
 
-Nothing is measured where no S was asked for: that would take longer than all other claims together.
+Nothing is measured where no S was asked for, so certifying takes no longer than it must.
 """
 
 from collections.abc import Iterator
