@@ -13,6 +13,7 @@ from tricover.certificates import log_of_run, transition_matrices
 from tricover.coverage import compare_methods, coverage_over_time
 from tricover.export import Flight, flights_of
 from tricover.formats import read_points
+from tricover.geometry import as_zones
 from tricover.paper import study_of
 from tricover.paper.figures import FIGURES
 from tricover.plot import (
@@ -81,6 +82,23 @@ def draw_heights():
     save(plot_heights(flights_of(tc.simulate(scenario), Flight(clearance=3.0, delay=1.0))), "heights-25.png")
 
 
+def draw_zones():
+    """Thirty agents that walk around two zones, and keep 1 m apart."""
+    rng = np.random.default_rng(3)
+    zones = [[[14, 8], [24, 6], [26, 16], [18, 18]], [[38, 22], [50, 20], [44, 33]]]
+    inside = rng.uniform([2, 2], [58, 38], (60, 2))
+    free = inside[as_zones(zones).holding(inside) < 0]
+    scenario = tc.Scenario(
+        reference=np.vstack([[[0, 0], [60, 0], [60, 40], [0, 40]], free[:26]]),
+        targets=rng.uniform([0, 0], [60, 40], (400, 2)),
+        network={"mentee": "balanced"},
+        control={"motion": "walk", "resolution": 20, "goal": "predictive"},
+        safety={"separation": 1.0, "zones": zones},
+        steps=300,
+    )
+    save(plot_paths(tc.simulate(scenario)), "zones-30.png")
+
+
 def draw_certificate():
     """The four figures of a certificate: the paper's 57 agents, landing anywhere in their reach sets."""
     data = tc.Scenario.load(EXAMPLES / "paper-57.toml").to_dict()
@@ -147,6 +165,7 @@ if __name__ == "__main__":
     draw_rules()
     draw_comparison(team.reference)
     draw_runs()
+    draw_zones()
     draw_heights()
     draw_certificate()
     draw_paper()
