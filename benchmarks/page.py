@@ -27,6 +27,7 @@ TITLES = {
     "simulation": "Whole runs",
     "coveragecontrol": "CoverageControl",
     "certify": "Certificates",
+    "separation": "Separation",
     "coverage": "Coverage, as cost over that of converged Lloyd's",
     "samples": "Equality with the plain loop, on samples",
     "scaling": "Scaling",

@@ -21,6 +21,7 @@ TOPICS = (
     "simulation",
     "coveragecontrol",
     "certify",
+    "separation",
     "coverage",
     "samples",
     "scaling",

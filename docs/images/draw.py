@@ -18,6 +18,7 @@ from tricover.plot import (
     PAGE,
     animate,
     figure_style,
+    plot_approaches,
     plot_cells,
     plot_comparison,
     plot_contraction,
@@ -28,6 +29,7 @@ from tricover.plot import (
     plot_network,
     plot_paths,
     plot_portrait,
+    plot_separation,
     plot_settling,
     plot_story,
     plot_transition,
@@ -97,6 +99,11 @@ def draw_runs():
     save(plot_coverage(coverage_over_time(walk)), "coverage-57.png")
     save(plot_voronoi(walk), "voronoi-57.png")
     save(plot_story(walk, 7), "story-57.png")
+    with figure_style():
+        axes = plt.figure(figsize=(PAGE, 0.55 * PAGE)).subplots(1, 2)
+    plot_separation(walk, axes[0])
+    plot_approaches(walk, axes[1])
+    save(list(axes), "separation-57.png")
 
 
 def draw_paper():

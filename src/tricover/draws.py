@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from tricover.compiled import inlined, kernel
 from tricover.errors import InputError
 
-__all__ = ["DRAWS", "VEHICLES", "uniforms"]
+__all__ = ["ASIDE", "DRAWS", "VEHICLES", "uniforms"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -26,6 +26,8 @@ DRAWS = 2
 """How many uniform numbers an agent gets for each step of a stream."""
 VEHICLES = 0
 """The stream of the vehicles: where they land, gusts of wind."""
+ASIDE = 1
+"""The stream of those who go aside for others."""
 
 # The constants of Philox-4x64: two multipliers, and what is added to the key in every round.
 _FIRST, _SECOND = np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157)

@@ -9,6 +9,8 @@
     ├── StoreError           a run that cannot be written where it should be
     └── MissingExtraError    an optional library is not installed
 
+    SafetyWarning            said before a run: what it asks for that cannot be kept
+
 A message names the culprit and the remedy, on one line, whatever is in the data that it speaks of.
 """
 
@@ -21,6 +23,7 @@ __all__ = [
     "InputError",
     "LostControlError",
     "MissingExtraError",
+    "SafetyWarning",
     "StoreError",
     "TricoverError",
     "UnknownNameError",
@@ -70,6 +73,10 @@ class StoreError(TricoverError, OSError):
 
 class MissingExtraError(TricoverError, ImportError):
     """An optional library is not installed; the message names the extra that brings it."""
+
+
+class SafetyWarning(UserWarning):
+    """What a run asks for that cannot be kept, said before it starts."""
 
 
 def shown(value: object) -> str:

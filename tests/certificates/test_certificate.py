@@ -37,7 +37,7 @@ def certificate(broken=False):
 
 def test_one_entry_per_claim_each_with_its_equation():
     found = certificate()
-    assert [claim.key for claim in found] == [*KEYS, "neighbourhood"]
+    assert [claim.key for claim in found] == [*KEYS, "neighbourhood", "separation"]
     assert all(claim.equation and claim.summary.endswith(".") for claim in found)
     assert found["C2"].figures["window"] >= 1
     with pytest.raises(InputError, match="theorem1"):
@@ -68,7 +68,7 @@ def test_table_and_notebook():
     assert "step 2: outside its triangle" in " ".join(text.split())
     html = certificate(broken=True)._repr_html_()
     assert "&lt;flight&gt;" in html
-    assert html.count("<tr>") == 12
+    assert html.count("<tr>") == 13
     assert repr(certificate()).startswith("Certificate of <flight> (")
 
 

@@ -127,7 +127,7 @@ def test_limits_grow_from_half_the_speed_to_all_of_it():
 def test_weights_on_the_way_are_at_least_half_of_those_at_its_ends():
     """Triangles that swing: a whole step would leave some of them on the way, and is halved until it does not."""
     given, rng = told(speed=1000.0), np.random.default_rng(1)
-    seen = halved = 0
+    seen = halved = partly = 0
     for _ in range(200):
         triangle = triangle_of(given, FIRST)
         following = swung(triangle, rng.uniform(-2.5, 2.5)) + rng.normal(size=2) * 3
@@ -137,6 +137,7 @@ def test_weights_on_the_way_are_at_least_half_of_those_at_its_ends():
         decision = moved(given, FIRST, weights, triangle, following, goal @ following)
         new, start = decision.remembered["weights"][0], weights @ triangle
         seen, halved = seen + 1, halved + bool(np.abs(new - goal).max() > 0.05)
+        partly += bool(np.abs(new - goal).max() > 0.05 and np.abs(new - weights).max() > 0.01)
         for share in TIMES:
             corners = triangle + share * (following - triangle)
             point = start + share * (decision.setpoints[0] - start)
@@ -144,6 +145,7 @@ def test_weights_on_the_way_are_at_least_half_of_those_at_its_ends():
             assert (found >= 0.5 * np.minimum(weights, new) - 1e-9).all()
     assert seen > 50
     assert halved > 5
+    assert partly > 3  # half of a step or less, and not none at all
 
 
 @pytest.mark.parametrize("weights", [[0.5, 0.5, 0.0], [0.0, 0.3, 0.7], [1.0, 0.0, 0.0]])
@@ -156,6 +158,27 @@ def test_the_first_step_is_off_the_edge_and_no_farther(weights):
     assert 0 < np.linalg.norm(decision.setpoints[0] - positions[FIRST]) < 1e-6
     assert inside_all_the_way(positions[FIRST], decision.setpoints[0], triangle, triangle)
     assert distances(decision.setpoints[0], triangle).min() >= given.floor * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rounding_does_not_hold_anybody_on_an_edge(seed):
+    """Places on an edge are beyond it by a bit as often as not: all the same, the first step is off it."""
+    rng, given = np.random.default_rng(seed), told()
+    positions = TEAM + rng.normal(size=TEAM.shape) * 0.1
+    triangle = positions[given.network.in_neighbors[FIRST]]
+    share = rng.random()
+    positions[FIRST] = share * triangle[seed % 3] + (1 - share) * triangle[seed % 3 - 1]
+    decision = decide(view_of(given, FIRST, positions, positions), given, memory_of(given, positions[[FIRST]]))
+    assert distances(decision.setpoints[0], triangle).min() >= given.floor * (1 - 1e-6)
+
+
+def test_cells_do_not_shrink_below_what_floats_tell_apart():
+    """In a triangle of some millionths of a metre a goal at a corner is the floor away from all edges."""
+    given = told()
+    corner = np.array([5.0, 2.0])
+    triangle = corner + 20 * given.floor * np.array([[0.0, 0.0], [1.0, 0.1], [0.2, 1.0]])
+    decision = moved(given, SECOND, np.full(3, 1 / 3), triangle, triangle, corner)
+    assert distances(decision.setpoints[0], triangle).min() >= given.floor * (1 - 1e-4)
 
 
 def test_who_stands_inside_stays_in_the_first_step():
@@ -201,6 +224,16 @@ def test_a_separation_is_kept_from_the_edges_where_there_is_room():
         weights = decision.remembered["weights"][0]
         assert distances(decision.setpoints[0], triangle).min() >= 0.3 - 1e-6
     np.testing.assert_array_equal(decision.setpoints, decision.goal_points)
+
+
+def test_without_room_for_a_separation_agents_arrive_all_the_same():
+    given = told(separation=50.0)
+    triangle, weights = triangle_of(given, SECOND), np.array([0.1, 0.1, 0.8])
+    for _ in range(60):
+        decision = moved(given, SECOND, weights, triangle, triangle, triangle[0])
+        weights = decision.remembered["weights"][0]
+    np.testing.assert_array_equal(decision.setpoints, decision.goal_points)
+    assert distances(decision.setpoints[0], triangle).max() < 50
 
 
 def test_with_a_separation_no_step_comes_closer_than_it_must():

@@ -12,6 +12,7 @@ import tricover as tc
 from tricover.cli.main import app
 from tricover.coverage import compare_methods
 from tricover.plot import plot_comparison
+from tricover.units import length
 
 RNG = np.random.default_rng(9)
 REFERENCE, TARGETS = RNG.random((40, 2)), tc.Targets(RNG.random((600, 2)))
@@ -53,6 +54,26 @@ def test_neighbour_changes_of_lloyd_are_those_of_its_delaunay_graphs(comparison)
     assert row.messages == pytest.approx(2 * np.mean([len(graph) for graph in graphs]) / 40, rel=1e-3)
 
 
+def test_least_distances_are_those_of_the_ways(comparison):
+    network = tc.build_network(REFERENCE, "balanced")
+    way = [REFERENCE]
+    for _ in range(network.depth):  # everybody to its goal point, at the same time
+        positions = way[-1].copy()
+        positions[network.followers] = tc.goal_points(network, way[-1], TARGETS, goal="rollout")
+        way.append(positions)
+    row = comparison["balanced, rollout"]
+    assert row.least_distance == pytest.approx(tc.separation(way).distance, rel=1e-9)
+    assert row.least_distance > 0
+    lloyds = comparison["Lloyd"]
+    way = [tc.lloyd(REFERENCE, TARGETS, step).positions for step in range(lloyds.steps + 1)]
+    assert lloyds.least_distance == pytest.approx(tc.separation(way).distance, rel=1e-9)
+    assert comparison["planned, reference"].least_distance is None
+    columns, *rows = comparison.table()
+    shown = {line[0]: line[columns.index("least distance")] for line in rows}
+    assert shown["planned, reference"] == "–"
+    assert shown["Lloyd"] == length(lloyds.least_distance)
+
+
 def test_anchors_given_move_all_methods(comparison):
     fitted = compare_methods(REFERENCE, TARGETS, "fit")
     assert "balanced, rollout, fitted" not in [method.name for method in fitted.methods]
@@ -86,6 +107,7 @@ def test_compare_command(files, comparison):
     document = json.loads(run("compare", files / "targets.csv", "--agents", 20, "--fit", "--json").stdout)
     assert document["agents"] == 20
     assert document["methods"][-1]["name"] == "Lloyd"
+    assert document["methods"][-1]["least_distance"] > 0
 
 
 def test_plan_command(files):

@@ -68,7 +68,7 @@ def test_the_settled_configuration_of_morph_is_strictly_nested(seed, mentee):
 def test_the_other_motions_settle_where_they_did():
     rng = np.random.default_rng(3)
     network, targets = tc.build_network(rng.random((40, 2))), tc.Targets(rng.random((90, 2)))
-    reach = settled_configuration(network, targets, None, "centroid", "reach", 9, 0.1)
+    reach = settled_configuration(network, targets, None, "centroid", "reach", 9)
     walk = settled_configuration(network, targets, None, "centroid", "walk", 9)
     np.testing.assert_array_equal(reach, tc.desired_configuration(network, targets))
     np.testing.assert_array_equal(walk, tc.desired_configuration(network, targets, resolution=9))

@@ -21,10 +21,10 @@ class Beside:
 
     agent: int
     by: float
-    always = False
+    apart = 1e-9
 
-    def clear(self, positions, reach_sets):
-        moved = reach_sets.copy()
+    def clear(self, request):
+        moved = request.reach_sets.copy()
         moved[self.agent, :, 0] += self.by
         return moved
 

@@ -11,7 +11,7 @@ from tricover.control import points_as_sets
 from tricover.errors import InputError
 from tricover.simulation import Mission
 from tricover.simulation.deciding import decide_all, view_of
-from tricover.world import AllClear, Heard, PerfectChannel, PerfectSensor, World
+from tricover.world import AllClear, Heard, PerfectChannel, PerfectSensor, Request, World
 
 
 def test_everybody_hears_where_its_in_neighbours_are_now():
@@ -45,7 +45,8 @@ def test_who_is_near_is_who_is_near(within):
 
 def test_what_is_clear_is_what_was_asked_for():
     sets = np.random.default_rng(0).random((5, 3, 2))
-    np.testing.assert_array_equal(AllClear().clear(np.zeros((5, 2)), sets), sets)
+    request = Request(np.zeros((5, 2)), sets, np.zeros(5), None, np.arange(5))
+    np.testing.assert_array_equal(AllClear().clear(request), sets)
 
 
 @dataclass(frozen=True)
@@ -105,10 +106,10 @@ def test_late_messages_survive_a_store(tmp_path):
 class NobodyMoves:
     """No landing is safe but where one stands."""
 
-    always = False
+    apart = 1e-9
 
-    def clear(self, positions, reach_sets):
-        return points_as_sets(positions)
+    def clear(self, request):
+        return points_as_sets(request.positions)
 
 
 def test_clearance_has_the_last_word():
@@ -125,11 +126,11 @@ class AllBeside:
 
     by: float
     seen: list
-    always = False
+    apart = 1e-9
 
-    def clear(self, positions, reach_sets):
-        self.seen.append(positions.copy())
-        return reach_sets + np.array([self.by, 0.0])
+    def clear(self, request):
+        self.seen.append(request)
+        return request.reach_sets + np.array([self.by, 0.0])
 
 
 def test_a_miss_is_a_miss_of_where_one_was_let_land():
@@ -137,12 +138,13 @@ def test_a_miss_is_a_miss_of_where_one_was_let_land():
     seen = []
     run = tc.simulate(replace(Mission.of(given), world=World(clearance=AllBeside(5.0, seen))))
     assert run.missed == 0
-    np.testing.assert_array_equal(seen, run.positions[:-1])  # it is asked with everybody where it stands
+    # It is asked with everybody where it stands.
+    np.testing.assert_array_equal([request.positions for request in seen], run.positions[:-1])
     slow = {"kind": "double-integrator", "max_speed": 0.5}
     reach = scenario(0, agents=30, vehicle=slow, steps=1)
-    mission = replace(Mission.of(reach), world=World(clearance=AllBeside(5.0, [])))
-    wanted = decide_all(mission, mission.start()).decision.setpoints + np.array([5.0, 0.0])
+    mission = replace(Mission.of(reach), world=World(clearance=AllBeside(5.0, seen)))
     run = tc.simulate(mission)
+    wanted = seen[-1].reach_sets[:, 0] + np.array([5.0, 0.0])
     np.testing.assert_allclose(run.misses[0], np.hypot(*(run.positions[1] - wanted).T), rtol=1e-12)
     assert run.missed == 30
 

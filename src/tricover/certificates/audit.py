@@ -11,10 +11,12 @@ from tricover.certificates.evidence import JITTER, Evidence
 from tricover.certificates.log import Log
 from tricover.certificates.margins import Margins
 from tricover.certificates.nested import Nested
+from tricover.certificates.separation import Separation
 from tricover.certificates.theorem1 import Anchors, Stochastic, Structure
 from tricover.certificates.theorem2 import Containment, Products
 from tricover.certificates.theorem3 import Convergence
 from tricover.certificates.transition import framed, rows_of
+from tricover.certificates.waiting import as_far_as_they_go
 
 __all__ = ["audit", "steps_of"]
 
@@ -40,13 +42,14 @@ def audit(
         products,
         Containment(anchors),
         convergence,
+        Separation(log),
     ]
     if log.settings.motion == "morph":
         checks.append(Nested(log))
     for step in steps_of(log):
         for check in checks:
             check.see(step)
-    claims = tuple(claim for check in checks for claim in check.claims())
+    claims = as_far_as_they_go(tuple(claim for check in checks for claim in check.claims()), log)
     subject = f"{log.name} ({log.agents} agents, {log.steps} steps)"
     return Certificate(subject, claims, products.contraction, convergence.layers, convergence.neighbourhood)
 

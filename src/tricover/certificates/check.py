@@ -13,6 +13,7 @@ from tricover.certificates.transition import Frame, Rows
 __all__ = ["Check", "Step"]
 
 Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +42,13 @@ class Step:
     def opens(self) -> bool:
         """Whether this is the first step of its epoch."""
         return self.index == self.epoch.start
+
+    @property
+    def present(self) -> Flags:
+        """Who takes part, (N,): the agents of the network."""
+        there = np.zeros(len(self.before), np.bool_)
+        there[: len(self.epoch.network)] = self.epoch.network.layer >= 0
+        return there
 
 
 class Check(Protocol):

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from tricover.certificates.certificate import Fault, Figure
 
-__all__ = ["Faults"]
+__all__ = ["MOST_KEPT", "Faults"]
 
-_MOST = 20  # faults that are kept in full: enough to see a pattern, few enough to read
+MOST_KEPT = 20
+"""Faults that are kept in full: enough to see a pattern, few enough to read."""
 
 
 @dataclass
@@ -29,7 +30,7 @@ class Faults:
         self.count += len(agents)
         self.worst = max(self.worst, float(np.max(amounts, initial=0.0)))
         self.reasons.update(reasons)
-        room = _MOST - len(self.first)
+        room = MOST_KEPT - len(self.first)
         for agent, amount, reason in zip(agents[:room].tolist(), amounts[:room].tolist(), reasons, strict=False):
             self.first.append(Fault(agent, step, amount, self.unit, reason))
 

@@ -44,6 +44,7 @@ class Settings:
         tolerance: metres within which an agent counts as at a place, beyond rounding.
         duration: seconds per step, Δt.
         separation: metres that agents keep from each other, where it was asked for.
+        apart: metres by which goals are kept apart for that: more, where vehicles may miss.
         speed: metres per step that nobody exceeds, for ``morph``; None: its own, see ``control.speed``.
     """
 
@@ -56,6 +57,7 @@ class Settings:
     tolerance: float = 0.0
     duration: float | None = None
     separation: float | None = None
+    apart: float | None = None
     speed: float | None = None
 
 

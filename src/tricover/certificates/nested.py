@@ -3,8 +3,8 @@
 The claim: the anchors' polygon is a star around the core, as a convex one is with the core strictly inside, and every
 follower is strictly inside the triangle of its in-neighbours' positions *of the same time*: at every step, and on the
 straight ways between steps. Then all cells have disjoint interiors (see ``control.morph``), so nobody meets anybody and
-no link crosses another. Signs are exact (``geometry.nesting``). In the first step of an epoch agents may set out from an
-edge, as long as they leave it.
+no link crosses another. Signs are exact (``geometry.nesting``). In the first step of an epoch agents may set out from
+an edge, as long as they leave it.
 
 The figure ``least_margin`` is the least distance of a follower from an edge of its own triangle, in metres. By the
 argument of ``goals.room``, any two agents of which one is a follower are at least that far apart.

@@ -4,6 +4,7 @@ finite-time      depth and what follows from it, and positions heard per step: t
 theorem3         the step by which the whole team is at rest, beside the steps that the scenario allows
 neighbourhood    how far from its desired position an agent may be, where it lands anywhere in its reach set
 vehicle          does it land in the smallest and in the largest reach set? (``check_aoc``)
+separation       where it is asked for: a claim about the motion, which there is none of yet
 nested, speed    that nobody meets and nobody is too fast, by the motion ``morph``
 """
 
@@ -28,6 +29,7 @@ from tricover.certificates.log import Settings
 from tricover.certificates.nested import NESTED, SPEED
 from tricover.certificates.radii import neighbourhood
 from tricover.certificates.runs import settings_of
+from tricover.certificates.separation import SEPARATION
 from tricover.certificates.theorem2 import FINITE_TIME
 from tricover.certificates.theorem3 import (
     CONVERGENCE,
@@ -37,10 +39,12 @@ from tricover.certificates.theorem3 import (
     steps_by_layer,
 )
 from tricover.certificates.transition import frame_of
+from tricover.certificates.waiting import may_wait
 from tricover.control.speed import speed_of
 from tricover.geometry import flat, volumes
 from tricover.network import Network
 from tricover.simulation import Mission, Scenario
+from tricover.units import length
 from tricover.vehicles import Mixed, check_aoc
 
 __all__ = ["foresee"]
@@ -64,7 +68,8 @@ def foresee(scenario: Scenario) -> Certificate:
     exact, ideal = np.asarray(settings.exact), np.asarray(settings.ideal)
     around = neighbourhood(last.network, desired, settings, exact, ideal)
     points = lands_on_points(last.network, settings, exact, ideal)
-    rest = mission.last_change + moves if bool(ideal[last.network.anchors].all()) else None
+    on_time = bool(ideal[last.network.anchors].all()) and not may_wait(settings)
+    rest = mission.last_change + moves if on_time else None
     layers = _layers(last.network, around, rest, steps_by_layer(last.network, desired, settings))
     claims = (
         _structure(last.network, settings),
@@ -72,7 +77,12 @@ def foresee(scenario: Scenario) -> Certificate:
         _tube(last.network, around, points),
         _vehicle(mission, desired, settings),
         *_nested(last.network, settings),
+        *_separation(settings),
     )
+    if may_wait(settings):
+        unknown = "Agents wait for each other to keep apart: nobody knows how long."
+        late = [Claim(*head, NOT_APPLICABLE, unknown) for head in (CONVERGENCE, NEIGHBOURHOOD)]
+        return Certificate(subject, (claims[0], *late, claims[3]), layers=layers)
     if last.told.some_stay:
         unknown = "An agent that becomes an anchor stays where it then is, which nobody knows yet."
         tube = Claim(*NEIGHBOURHOOD, NOT_APPLICABLE, unknown)
@@ -176,6 +186,13 @@ def _vehicle(mission: Mission, desired: Floats, settings: Settings) -> Claim:
     needed = "no step is long enough" if worst.shortest is None else f"steps of {worst.shortest:.3g} s would do"
     text = f"{kind}: {worst.share:.1%} of starts land in a reach set of {worst.size:.3g} m; {needed}."
     return Claim(*head, FAILS, text, figures)
+
+
+def _separation(settings: Settings) -> list[Claim]:
+    if settings.separation is None:
+        return []
+    text = f"{length(settings.separation)} are asked for, and nothing has moved yet: certify the run."
+    return [Claim(*SEPARATION, NOT_APPLICABLE, text, {"separation": settings.separation})]
 
 
 def _reach_set_sizes(network: Network, desired: Floats, settings: Settings) -> tuple[float, float] | None:

@@ -144,6 +144,7 @@ def settings_of(mission: Mission) -> Settings:
         mission.tolerance,
         mission.scenario.vehicle.duration,
         mission.scenario.safety.separation,
+        mission.epochs[-1].told.separation,
         control.speed,
     )
 

@@ -264,7 +264,7 @@ def _living(log: Log, desired: Floats) -> Floats:
 def desired_positions(network: Network, targets: Targets | None, places: Floats, settings: Settings) -> Floats:
     """p_i (N, 2) in the mode of the motion."""
     seen = targets or Targets([[0.0, 0.0]])  # the goal ``reference`` looks at none
-    mode = settings.goal or "centroid", settings.motion, settings.resolution, settings.separation
+    mode = settings.goal or "centroid", settings.motion, settings.resolution, settings.apart
     return settled_configuration(network, seen, places, *mode)
 
 

@@ -58,6 +58,13 @@ def certify(
     jitter: Annotated[
         float, typer.Option(help="Share of a step by which the times of a log may be off, less than 0.5.")
     ] = 0.1,
+    separation: Annotated[
+        float | None,
+        typer.Option(
+            help="Metres that agents must keep from each other, between steps too; else what the scenario asks for.",
+            show_default=False,
+        ),
+    ] = None,
     plot: Annotated[Path | None, typer.Option(help="Write a figure: .png, .svg or .pdf."), Output()] = None,
     figure: Annotated[
         Literal["contraction", "settling", "transition", "tube"], typer.Option(help="Which figure.")
@@ -76,6 +83,8 @@ def certify(
 
       tricover certify flight.csv --network team.json --scenario flight.toml
 
+      tricover certify flight.csv --network team.json --separation 2
+
       tricover certify paper-57.toml
 
       tricover certify paper-57.zarr --figure settling --plot settling.pdf
@@ -89,7 +98,7 @@ def certify(
     from tricover.certificates import certify as find
 
     source = _source(subject, network, scenario, arrived, tolerance)
-    certificate = find(source, eta, window, jitter=jitter)
+    certificate = find(source, eta, window, jitter=jitter, separation=separation)
     if plot is not None:
         _draw(certificate, source, figure, agent, plot)
     if as_json:

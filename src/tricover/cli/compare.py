@@ -109,6 +109,7 @@ def _table(result: "Comparison") -> "Table":
         "steps: until the team stands; Lloyd's: within 1% of where it ends\n"
         "messages: positions received per agent and step\n"
         "new links: share of these that come from someone else than a step before\n"
+        "least distance: of any two on their way, between steps too\n"
         "seconds: of computing for the whole team"
     )
     table.caption_justify = "left"

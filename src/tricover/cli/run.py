@@ -41,16 +41,21 @@ def run(
     if (resume or overwrite) and output is None:
         raise InputError(f"{'--resume' if resume else '--overwrite'} goes with --output: which run is it?")
     load_kernels(quiet)
-    from tricover.simulation import Scenario, simulate
+    from tricover.simulation import Mission, Scenario, forecast, simulate
 
+    mission = Mission.of(Scenario.load(scenario))
+    notices = () if resume else forecast(mission)
+    if not quiet and not as_json:
+        for notice in notices:
+            note(f"Before the start: {notice}.")
     with step_bar(wanted=not quiet and not as_json) as progress:
-        result = simulate(Scenario.load(scenario), output, resume, overwrite, progress=progress)
+        result = simulate(mission, output, resume, overwrite, progress=progress)
     kept = {"origin": place_of(result.mission.projection), "store": None if output is None else str(output)}
-    facts = {**result.summary(), **kept}
+    facts = {**result.summary(), **kept, "notices": list(notices)}
     if as_json:
         typer.echo(json.dumps(facts, indent=2))
     elif not quiet:
-        _show(facts)
+        _show(facts, result.separation.words if result.measures_separation else "not worked out: many agents and steps")
     if result.interrupted:
         if not quiet:
             again = f" Go on with: tricover run {quote(str(scenario))} -o {quote(str(output))} --resume"
@@ -59,7 +64,7 @@ def run(
     raise typer.Exit(0 if result.converged else 1)
 
 
-def _show(facts: dict[str, Any]) -> None:
+def _show(facts: dict[str, Any], closest: str) -> None:
     settled = "no" if facts["settled_at"] is None else f"at step {facts['settled_at']}"
     rows = {
         "agents": f"{facts['agents']} in {facts['layers']} layers below the anchors",
@@ -70,6 +75,7 @@ def _show(facts: dict[str, Any]) -> None:
         "converged": "yes" if facts["converged"] else "no",
         "largest distance to the desired positions": length(facts["largest_error"]),
         "missed reach sets": str(facts["misses"]),
+        "least distance of any two": closest,
         "kept in": plain(facts["store"] or "") or "nothing (-o FOLDER keeps the run)",
     }
     if facts["origin"] is not None:

@@ -68,6 +68,11 @@ class Decision:
     cells: Cells | None
     remembered: Memory = field(default_factory=dict)
 
+    def rows(self, rows: Ints) -> "Decision":
+        """What some of the agents do."""
+        cells = None if self.cells is None else Cells(*(part[rows] for part in self.cells))
+        return Decision(self.goal_points[rows], self.setpoints[rows], cells, rows_of(self.remembered, rows))
+
 
 def decide(view: View, told: Told, memory: Memory) -> Decision:
     """What each agent does next: a function of what it knows, was told and remembers."""

@@ -19,6 +19,7 @@ from tricover.formats.points import LARGEST
 from tricover.geometry import CellGrid
 from tricover.goals import GoalRule, LocalGoal, prepare
 from tricover.goals.nested import floor_of
+from tricover.goals.room import with_room
 from tricover.limits import check_room
 from tricover.network import Network
 from tricover.own import label_of
@@ -84,7 +85,11 @@ class Told:
     @cached_property
     def local_goal(self) -> LocalGoal:
         """The goal rule made ready for the network."""
-        return prepare(self.goal, self.network)
+        local_goal = prepare(self.goal, self.network)
+        if self.separation is None:
+            return local_goal
+        resolution = self.resolution if self.motion == "walk" else None
+        return with_room(local_goal, self.network, self.separation, resolution)
 
     @cached_property
     def grid(self) -> CellGrid:

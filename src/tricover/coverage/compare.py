@@ -10,6 +10,9 @@ Of each method:
               Lloyd's an agent needs the positions of its Delaunay neighbours, to know its Voronoi cell.
 ``changes``   share of these links that are new in a step. Ours never change. In Lloyd's an agent must find out by
               itself whom to listen to next.
+``least_distance``  of any two agents on their way, in metres, with straight ways between steps (see ``separation``).
+              Ours in the motion ``reach``; Lloyd's over the iterations until it counts as settled. None for a planned
+              formation, which does not say from where its agents come.
 ``seconds``   of computing for the whole team until it stands, on this machine: what all agents of ours do together
               (and the planning, where there is some), or all iterations of Lloyd's.
 
@@ -19,6 +22,7 @@ one: on clustered targets ours can be better (a ratio below one). A planned form
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from time import perf_counter
 from typing import TypeVar
 
@@ -29,10 +33,13 @@ from tricover.coverage.lloyd import lloyd
 from tricover.coverage.metrics import coverage_cost
 from tricover.coverage.plan import plan_formation
 from tricover.coverage.voronoi import triangulate
+from tricover.geometry import separation
 from tricover.goals import anchor_positions, desired_configuration
 from tricover.network import Network, build_network
 from tricover.notebook import as_text, rows_as_html
+from tricover.simulation import Scenario, simulate
 from tricover.targets import Targets, as_targets
+from tricover.units import length
 
 __all__ = ["Comparison", "Method", "compare_methods"]
 
@@ -59,6 +66,7 @@ class Method:
     steps: int
     messages: float
     changes: float
+    least_distance: float | None
     seconds: float
 
 
@@ -88,11 +96,12 @@ class Comparison:
                 str(method.steps),
                 f"{method.messages:.2f}",
                 f"{100 * method.changes:.1f} %",
+                "–" if method.least_distance is None else length(method.least_distance),
                 f"{method.seconds:.3f}",
             ]
             for method in self.methods
         ]
-        return [["method", "coverage", "steps", "messages", "new links", "seconds"], *rows]
+        return [["method", "coverage", "steps", "messages", "new links", "least distance", "seconds"], *rows]
 
     def __repr__(self) -> str:
         return as_text(self.title, self.table())
@@ -111,6 +120,7 @@ class _Settled:
     steps: int
     messages: float
     changes: float
+    least_distance: float | None
     seconds: float
 
 
@@ -134,7 +144,16 @@ def compare_methods(
     costs = [coverage_cost(one.positions, targets) for one in settled]
     best = costs[-1]
     methods = (
-        Method(one.name, cost, cost / best if best else 1.0, one.steps, one.messages, one.changes, one.seconds)
+        Method(
+            one.name,
+            cost,
+            cost / best if best else 1.0,
+            one.steps,
+            one.messages,
+            one.changes,
+            one.least_distance,
+            one.seconds,
+        )
         for one, cost in zip(settled, costs, strict=True)
     )
     return Comparison(tuple(methods), tuple(one.positions for one in settled), len(team), targets)
@@ -153,15 +172,24 @@ def _ours(
     places = anchor_positions(network, targets, anchors)
     desired_configuration(network, targets, places, goal)  # compiles, and lets the targets make their index
     positions, seconds = _timed(lambda: desired_configuration(network, targets, places, goal))
-    moved = not np.array_equal(places, reference[network.anchors])
-    return _Settled(name, positions, network.depth + moved, _heard(network), 0.0, seconds)
+    steps = network.depth + (not np.array_equal(places, reference[network.anchors]))
+    team = Scenario(
+        reference=reference,
+        targets=targets,
+        anchors=places,
+        network={"mentee": mentee},
+        control={"motion": "reach", "goal": goal},
+        steps=steps,
+    )
+    least = simulate(team).separation.distance
+    return _Settled(name, positions, steps, _heard(network), 0.0, least, seconds)
 
 
 def _planned(agents: int, targets: Targets) -> _Settled:
     plan, planning = _timed(lambda: plan_formation(targets, agents))
     positions, seconds = _timed(lambda: desired_configuration(plan.network, targets, plan.anchors, "reference"))
     steps = plan.network.depth + 1
-    return _Settled("planned, reference", positions, steps, _heard(plan.network), 0.0, planning + seconds)
+    return _Settled("planned, reference", positions, steps, _heard(plan.network), 0.0, None, planning + seconds)
 
 
 def _heard(network: Network) -> float:
@@ -171,20 +199,22 @@ def _heard(network: Network) -> float:
 def _lloyds(name: str, start: Floats, targets: Targets, held: NDArray[np.int64]) -> _Settled:
     result, seconds = _timed(lambda: lloyd(start, targets, fixed=held, tolerance=_CONVERGED))
     steps = int(np.argmax(result.costs <= _SETTLED * result.costs[-1]))
-    messages, changes = _delaunay_links(start, targets, held, steps)
-    return _Settled(name, result.positions, steps, messages, changes, seconds)
-
-
-def _delaunay_links(start: Floats, targets: Targets, held: NDArray[np.int64], steps: int) -> tuple[float, float]:
-    """Mean number of Delaunay neighbours per agent, and mean share of the links that are new in a step."""
-    positions, links = start, _links(start)
-    counts, changed = [len(links)], []
+    way = [start]
     for _ in range(steps):
-        positions = lloyd(positions, targets, 1, fixed=held).positions
-        before, links = links, _links(positions)
-        counts.append(len(links))
-        changed.append(1 - len(np.intersect1d(before, links, assume_unique=True)) / len(links))
-    return 2 * float(np.mean(counts)) / len(start), float(np.mean(changed)) if changed else 0.0
+        way.append(lloyd(way[-1], targets, 1, fixed=held).positions)
+    messages, changes = _delaunay_links(way)
+    least = separation(np.stack(way)).distance
+    return _Settled(name, result.positions, steps, messages, changes, least, seconds)
+
+
+def _delaunay_links(way: list[Floats]) -> tuple[float, float]:
+    """Mean number of Delaunay neighbours per agent, and mean share of the links that are new in a step."""
+    graphs = [_links(positions) for positions in way]
+    changed = [
+        1 - len(np.intersect1d(before, links, assume_unique=True)) / len(links) for before, links in pairwise(graphs)
+    ]
+    count = float(np.mean([len(links) for links in graphs]))
+    return 2 * count / len(way[0]), float(np.mean(changed)) if changed else 0.0
 
 
 def _links(positions: Floats) -> NDArray[np.int64]:

@@ -16,6 +16,7 @@ from tricover.errors import InputError
 from tricover.geometry import CellGrid, combine
 from tricover.goals.anchors import anchor_positions
 from tricover.goals.nested import floor_of, nested_weights
+from tricover.goals.room import with_room
 from tricover.goals.rules import GoalRule, cell_points, goal_cells, prepare
 from tricover.network import Network
 from tricover.targets import Targets, as_targets
@@ -29,7 +30,8 @@ def desired_configuration(
     anchors: ArrayLike | str | None = None,
     goal: str | GoalRule = "centroid",
     resolution: int | None = None,
-    nested: float | None = None,
+    separation: float | None = None,
+    nested: bool = False,
 ) -> NDArray[np.float64]:
     """Desired positions p_i of the whole roster, (N, 2); lost agents keep their reference positions.
 
@@ -40,8 +42,8 @@ def desired_configuration(
             positions; "fit": a polygon fitted to the targets, the core at their centroid.
         goal: "centroid" (the paper's), "predictive", "rollout", "reference", or your own rule (see ``goals.rules``).
         resolution: None: exact goal points; a whole number M: centres of the goal cells among M².
-        nested: None: the goals as they are; metres: goals strictly inside their triangles, that far from the edges
-            where there is room, as the motion ``morph`` has them. 0: no distance is asked for.
+        separation: metres that places are to be apart, wherever there is room; see ``goals.room``.
+        nested: whether goals are brought strictly inside their triangles, as the motion ``morph`` has them.
 
     >>> import tricover as tc
     >>> network = tc.build_network([[0, 0], [4, 0], [4, 4], [0, 4], [2, 2], [1, 2], [3, 2.5]])
@@ -53,13 +55,15 @@ def desired_configuration(
         raise InputError("targets are on the ground: a desired configuration needs a network in the plane")
     grid = None if resolution is None else CellGrid(resolution)
     targets, local_goal = as_targets(targets), prepare(goal, network)
+    if separation is not None:
+        local_goal = with_room(local_goal, network, separation, resolution)
     desired = network.reference.copy()
     desired[network.anchors] = anchor_positions(network, targets, anchors)
-    apart = None if nested is None else max(nested, floor_of(network))
+    apart = max(separation or 0.0, floor_of(network))
     for agents in network.layers[1:]:
         triangles = desired[network.in_neighbors[agents]]
         points = local_goal(agents, triangles, targets)
-        if apart is not None:
+        if nested:
             points = combine(nested_weights(points, triangles, network.descendants[agents], apart), triangles)
         if grid is not None:
             points = cell_points(goal_cells(points, triangles, grid), triangles, grid)
@@ -78,5 +82,4 @@ def settled_configuration(
 ) -> NDArray[np.float64]:
     """Desired positions (N, 2) in the mode of a motion: where a team that moves in this way settles."""
     cells = resolution if motion == "walk" else None
-    nested = (separation or 0.0) if motion == "morph" else None
-    return desired_configuration(network, targets, anchors, goal, cells, nested)
+    return desired_configuration(network, targets, anchors, goal, cells, separation, motion == "morph")

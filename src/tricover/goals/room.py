@@ -17,10 +17,35 @@ Where there is less room, weights are in proportion to b: agents share what ther
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["inset_by", "least_weights"]
+from tricover.geometry import combine
+from tricover.goals.rules import LocalGoal, inner_weights
+from tricover.network import Network
+from tricover.targets import Targets
+
+__all__ = ["inset_by", "least_weights", "with_room"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+def with_room(local_goal: LocalGoal, network: Network, separation: float, resolution: int | None) -> LocalGoal:
+    """The goal function with goals that leave room: inside ``least_weights``, and unchanged where they are already.
+
+    In cells, a weight of the goal cell's centre is up to 2/(3M) less than that of the goal point: so much is added.
+    """
+    cell = 0.0 if resolution is None else 2 / (3 * resolution)
+
+    def roomy(agents: Ints, triangles: Floats, targets: Targets) -> Floats:
+        points = local_goal(agents, triangles, targets)
+        least = least_weights(triangles, network.descendants[agents], separation) + cell
+        least /= np.maximum(least.sum(axis=1, keepdims=True), 1.0)
+        weights = inner_weights(points, triangles)
+        short = np.flatnonzero((weights < least).any(axis=1))
+        points = points.copy()
+        points[short] = combine(inset_by(weights[short], least[short]), triangles[short])
+        return points
+
+    return roomy
 
 
 def least_weights(triangles: Floats, descendants: NDArray[np.integer], separation: float) -> Floats:

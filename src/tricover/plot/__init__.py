@@ -10,6 +10,7 @@ from tricover.plot.layers import plot_layers
 from tricover.plot.mdp import plot_solution, plot_states, plot_weights
 from tricover.plot.motion import plot_coordinates, plot_portrait
 from tricover.plot.paths import plot_paths
+from tricover.plot.separation import plot_approaches, plot_separation
 from tricover.plot.story import plot_story
 from tricover.plot.style import COLUMN, PAGE, figure_style, save_figure
 
@@ -18,6 +19,7 @@ __all__ = [
     "PAGE",
     "animate",
     "figure_style",
+    "plot_approaches",
     "plot_cells",
     "plot_comparison",
     "plot_contraction",
@@ -28,6 +30,7 @@ __all__ = [
     "plot_network",
     "plot_paths",
     "plot_portrait",
+    "plot_separation",
     "plot_settling",
     "plot_solution",
     "plot_states",

@@ -21,8 +21,9 @@ from tricover.coverage import (
     has_targets,
     measure_coverage,
 )
-from tricover.geometry import volumes
+from tricover.geometry import Separation, volumes
 from tricover.simulation import Run
+from tricover.simulation.approaching import closest_pairs
 from tricover.simulation.run import BLOCK
 
 __all__ = ["LLOYD", "MOST_AGENTS", "Covering", "Findings", "Team", "example_agent", "findings_of"]
@@ -30,6 +31,7 @@ __all__ = ["LLOYD", "MOST_AGENTS", "Covering", "Findings", "Team", "example_agen
 Floats = NDArray[np.float64]
 
 MOST_AGENTS = 2_000  # beyond which the baselines take longer than a report should
+MOST_PAIRS = 5  # closest approaches that are told of where no separation is asked for
 LLOYD = "Lloyd's algorithm, converged"
 
 
@@ -63,6 +65,7 @@ class Findings:
         log: what the certificate is read from.
         certificate: the theorems on the log.
         covering: coverage; None where the last step has no targets.
+        close: the separation, with the pairs that came closest; None where it is not worked out.
         agent: the one that some figures single out.
     """
 
@@ -71,6 +74,7 @@ class Findings:
     log: Log
     certificate: Certificate
     covering: Covering | None
+    close: Separation | None
     agent: int
 
 
@@ -84,6 +88,7 @@ def findings_of(run: Run, certificate: Certificate | None = None) -> Findings:
         log=log,
         certificate=certificate or certify(log, desired=desired_of_run(run, log)),
         covering=_covering(run, positions) if has_targets(run.targets) else None,
+        close=closest_pairs(run, MOST_PAIRS) if run.measures_separation else None,
         agent=example_agent(run),
     )
 

@@ -11,6 +11,7 @@ from tricover.report.findings import Findings, findings_of
 from tricover.report.guarantees import certificate_section
 from tricover.report.page import Section, write_page
 from tricover.report.player import playback_section
+from tricover.report.separation import separation_section
 from tricover.report.settings import again_section, settings_section
 from tricover.report.summary import lead_of, summary_section, verdicts_of
 from tricover.simulation import Run
@@ -85,6 +86,7 @@ def _sections(found: Findings, progress: Progress | None) -> list[Section]:
         "playback": lambda: playback_section(run, positions=found.positions),
         "summary": lambda: summary_section(run),
         "coverage": lambda: coverage_section(found),
+        "separation": lambda: separation_section(found),
         "certificate": lambda: certificate_section(found),
         "figures": lambda: figures_section(found),
         "settings": lambda: settings_section(run),

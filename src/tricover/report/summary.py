@@ -67,4 +67,6 @@ def _facts(run: Run) -> Iterator[tuple[str, object]]:
     yield "settled at step", "never" if run.settled_at is None else run.settled_at
     yield "largest distance to desired", length(run.largest_error)
     yield "missed reach sets", f"{run.missed:,}"
+    if run.measures_separation:
+        yield "least distance of any two", run.separation.words
     yield "seed", scenario.seed

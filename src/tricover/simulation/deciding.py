@@ -1,22 +1,27 @@
 """Everybody decides: from the truth, through the world, to what each agent knows, and on to its decision."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tricover.control import NO_CELL, Cells, Decision, View, cells_of, decide, distances, points_as_sets, reach_sets_of
 from tricover.control.memory import nothing_planned, rows_of
+from tricover.control.options import Limits, options_of
 from tricover.control.told import Told
+from tricover.draws import ASIDE, uniforms
 from tricover.simulation import _kernels
 from tricover.simulation.mission import Mission
 from tricover.simulation.state import State
+from tricover.vehicles import lands
 from tricover.vehicles.exact import Exact
+from tricover.world import Request
 
-__all__ = ["Decisions", "decide_all", "view_of"]
+__all__ = ["Decisions", "decide_all", "kept_clear", "view_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,18 +32,20 @@ class Decisions:
         decision: of everybody. Its cells are None where positions tell them: if everybody will be at its goal point.
         distances: how far each agent is from its goal, (N,), in metres.
         reach_sets: P_i, (N, 3, 2), where there are vehicles that have to be driven there; else None.
+        held: how many were not let go where they decided to go.
     """
 
     decision: Decision
     distances: Floats
     reach_sets: Floats | None
+    held: int = 0
 
     @classmethod
     def none_yet(cls, mission: Mission, state: State) -> "Decisions":
         """Nobody has decided: everybody stays."""
         world, agents = mission.world, mission.agents
         # Who is always where it is told to be need not be driven there.
-        driven = not (isinstance(mission.vehicle, Exact) and world.clearance.always)
+        driven = not (isinstance(mission.vehicle, Exact) and not world.clearance.apart)
         motion = mission.scenario.control.motion
         setpoints = state.positions.copy()
         goals = setpoints if motion == "reach" else setpoints.copy()  # who reaches is asked for its goal point
@@ -111,3 +118,41 @@ def _down_the_layers(mission: Mission, state: State, told: Told) -> Decisions:
         view = view_of(mission, state, agents, decisions.decision.setpoints)
         decisions.put(mission, view, told, decide(view, told, rows_of(state.memory, agents)))
     return decisions
+
+
+def kept_clear(mission: Mission, state: State, decisions: Decisions) -> Decisions:
+    """The decisions after clearance: some wait, go aside or make room."""
+    clearance, asked = mission.world.clearance, decisions.reach_sets
+    if asked is None or not clearance.apart:
+        return decisions
+    told = mission.epoch_at(state.step).told
+    layers = told.network.layer
+    living = np.flatnonzero(layers >= 0)
+    order = living[np.argsort(layers[living], kind="stable")]
+    view = view_of(mission, state, order)
+    limits = Limits(clearance.apart, mission.longest_moves[order])
+    draws = uniforms(mission.scenario.seed, ASIDE, state.step, order)
+    decision = decisions.decision.rows(order)
+    options = options_of(view, told, decision, limits, draws)
+    within = asked.copy()
+    # Who cannot go so far in a step is sent the part of its way that it can go.
+    short = (options.points[:, 0] != decision.setpoints).any(axis=1)
+    within[order[short]] = points_as_sets(options.points[short, 0])
+    sets = clearance.clear(Request(state.positions, within, _radii(mission, within), options, order))
+    changed = np.flatnonzero((sets != asked).any(axis=(1, 2)))
+    if not changed.size:
+        return decisions
+    kept = replace(decisions.copy(), held=len(changed))
+    assert kept.reach_sets is not None, "there are as many as before"
+    kept.reach_sets[changed] = sets[changed]
+    if kept.decision.cells is not None:
+        rows = np.flatnonzero(np.isin(order, changed) & (layers[order] > 0))
+        cells = told.grid.holding(sets[order[rows]].mean(axis=1), view.heard[rows])
+        kept.decision.cells.next[order[rows]] = cells
+    return kept
+
+
+def _radii(mission: Mission, sets: Floats) -> Floats:
+    """How far from the middles of their reach sets (N, 3, 2) agents may land, (N,): those who do not aim at them."""
+    farthest = np.linalg.norm(sets - sets.mean(axis=1, keepdims=True), axis=2).max(axis=1)
+    return np.where(lands(mission.vehicle, mission.agents, "inside"), farthest, 0.0)

@@ -8,6 +8,7 @@ through all layers (this is for vehicles that never quite stand still).
 
 import signal
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,7 +16,8 @@ from functools import partial
 from os import PathLike
 from pathlib import Path
 
-from tricover.errors import InputError, StoreError
+from tricover.errors import InputError, SafetyWarning, StoreError
+from tricover.simulation.forecast import forecast
 from tricover.simulation.incremental import Incremental
 from tricover.simulation.mission import Mission, as_mission
 from tricover.simulation.record import GrowingRecord, MemoryRecord
@@ -95,7 +97,7 @@ def simulate(
     """Run a scenario.
 
     Args:
-        scenario: what to run.
+        scenario: what to run. What of its ``safety`` cannot be kept is a ``SafetyWarning``, before it starts.
         store: a folder for the run, written as it goes; None keeps everything in memory.
         resume: go on with the run in ``store`` if there is one; the result is the same, bit for bit.
         overwrite: take the place of the run in ``store`` if there is one. What is no run is never replaced.
@@ -115,6 +117,9 @@ def simulate(
     if resume and overwrite:
         raise InputError("resume goes on with a run, overwrite begins it anew: choose one of them")
     mission = as_mission(scenario)
+    if isinstance(scenario, Scenario) and not resume:  # who has made the mission can ask for the forecast
+        for notice in forecast(mission):
+            warnings.warn(notice, SafetyWarning, stacklevel=2)
     state = mission.start()
     record: GrowingRecord
     with _listening() as interrupted:

@@ -30,8 +30,8 @@ from tricover.simulation.scenario import Scenario
 from tricover.simulation.sections import Join
 from tricover.simulation.state import State
 from tricover.targets import Targets
-from tricover.vehicles import Vehicle, lands
-from tricover.world import World
+from tricover.vehicles import Vehicle, lands, ranges
+from tricover.world import KeepApart, World
 
 __all__ = ["Epoch", "Mission", "as_mission", "epoch_at", "paths_of", "roster_of", "told_of"]
 
@@ -113,7 +113,8 @@ class Mission:
     def with_epochs(cls, scenario: Scenario, epochs: Sequence[Epoch], ground: Ground | None = None) -> "Mission":
         """The mission of a scenario whose epochs are known: no network is built."""
         ground = ground or ground_of(scenario)
-        return cls(scenario, ground, scenario.vehicle.team(_agents(scenario, ground)), tuple(epochs))
+        team = scenario.vehicle.team(_agents(scenario, ground))
+        return cls(scenario, ground, team, tuple(epochs), _world_of(epochs, team))
 
     @property
     def agents(self) -> int:
@@ -144,13 +145,17 @@ class Mission:
         """Which agents (N,) always land in the middle of their reach set: the middle is all they are told."""
         return lands(self.vehicle, self.agents, "centre")
 
+    @cached_property
+    def longest_moves(self) -> Floats:
+        """Metres (N,) that agents are let go in a step where they keep apart: what they can, and what is allowed."""
+        scenario = self.scenario
+        speed = np.inf if scenario.control.speed is None else scenario.control.speed
+        return np.minimum(ranges(self.vehicle, self.agents, scenario.vehicle.duration), speed)
+
     @property
     def tolerance(self) -> float:
         """Metres within which an agent counts as at a point: by default nothing where nobody misses."""
-        given = self.scenario.control.tolerance
-        if given is not None:
-            return given
-        return CLOSE if self.vehicle.landing == "anywhere" else 0.0
+        return tolerance_of(self.scenario, self.vehicle)
 
     @property
     def last_change(self) -> int:
@@ -209,6 +214,31 @@ class Mission:
         return mission
 
 
+def tolerance_of(scenario: Scenario, vehicle: Vehicle) -> float:
+    """Metres within which an agent counts as at a point."""
+    given = scenario.control.tolerance
+    if given is not None:
+        return given
+    return CLOSE if vehicle.landing == "anywhere" else 0.0
+
+
+def _world_of(epochs: Sequence[Epoch], vehicle: Vehicle) -> World:
+    """A perfect world, in which agents keep apart if they were told to. Those who morph are told by their weights."""
+    told = epochs[0].told
+    if told.separation is None or told.motion == "morph":
+        return World()
+    return World(clearance=KeepApart(told.separation, together=vehicle.landing != "anywhere"))
+
+
+def _apart(scenario: Scenario) -> float | None:
+    """Metres that agents plan to keep: so much more than asked for as two vehicles may miss."""
+    asked = scenario.safety.separation
+    if asked is None:
+        return None
+    kinds = [scenario.vehicle.made(), *(group.made() for group in scenario.vehicle.others)]
+    return asked + 2 * max(tolerance_of(scenario, kind) for kind in kinds)
+
+
 def as_mission(given: Scenario | Mission) -> Mission:
     """A mission as it is, or that of a scenario."""
     return given if isinstance(given, Mission) else Mission.of(given)
@@ -254,9 +284,7 @@ def told_of(scenario: Scenario, network: Network, paths: Floats) -> Told:
     """What the agents of a network are told."""
     control = scenario.control
     names = ("goal", "motion", "resolution", "alpha", "beta", "gamma", "margin", "speed")
-    return Told(
-        network, paths, **{name: getattr(control, name) for name in names}, separation=scenario.safety.separation
-    )
+    return Told(network, paths, **{name: getattr(control, name) for name in names}, separation=_apart(scenario))
 
 
 def paths_of(scenario: Scenario, targets: Targets, networks: Sequence[tuple[int, Network]]) -> list[Floats]:

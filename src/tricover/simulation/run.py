@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.errors import InputError, UnknownNameError
-from tricover.geometry.approach import Separation, separation_of
+from tricover.geometry.approach import Approaches, Separation, approaches_of, separation_of
 from tricover.goals import settled_configuration
 from tricover.network import Network
 from tricover.notebook import facts_as_html
@@ -40,6 +40,8 @@ Both are computed alike and agree to the bit, but for sums over targets, whose o
 """
 BLOCK = 1 << 22
 """Agents times steps that are held at once: 64 MB of positions."""
+MEASURED = 1_000_000
+"""Agents times steps up to which closest approaches are worked out unasked: about a second."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,8 +89,24 @@ class Run:
             "converged": self.converged,
             "largest_error": self.largest_error if self._desired_known else None,
             "misses": self.missed,
+            **self._approach(),
             "interrupted": self.interrupted,
         }
+
+    def _approach(self) -> dict[str, Any]:
+        """Who came closest to whom, in plain facts; None where that is not worked out."""
+        found = self.separation if self.measures_separation else None
+        return {
+            "least_distance": None if found is None else found.distance,
+            "closest_agents": None if found is None or found.agents is None else list(found.agents),
+            "closest_step": None if found is None else found.step,
+        }
+
+    @property
+    def measures_separation(self) -> bool:
+        """Whether summaries and reports have the separation: if the scenario asks for one, or it takes no time."""
+        small = (self.steps + 1) * self.mission.agents <= MEASURED
+        return small or self.scenario.safety.separation is not None
 
     @property
     def _desired_known(self) -> bool:
@@ -166,7 +184,18 @@ class Run:
     @cached_property
     def separation(self) -> Separation:
         """The least distance of any two agents over the whole motion, with straight ways between steps."""
-        return separation_of(zip(self._rows("positions"), self._rows("present"), strict=True), None)
+        return separation_of(self.moments())
+
+    @cached_property
+    def approaches(self) -> Approaches:
+        """The two that come closest in each step, with straight ways between steps."""
+        return approaches_of(self.moments())
+
+    def moments(self) -> Iterator[tuple[Floats, Flags]]:
+        """Positions (N, 2) and who takes part (N,), step by step, without holding all of them."""
+        held = vars(self).get("positions")  # where somebody asked for all of them, they are not read again
+        positions = self._rows("positions") if held is None else iter(held)
+        return zip(positions, self._rows("present"), strict=True)
 
     def _rows(self, name: str) -> Iterator[NDArray[Any]]:
         """An array over time, entry by entry, without holding all of it."""
@@ -223,8 +252,7 @@ class Run:
         if kept is not None:
             return kept
         control = self.scenario.control
-        separation = self.scenario.safety.separation
-        mode = control.goal, control.motion, control.resolution, separation
+        mode = control.goal, control.motion, control.resolution, self.epochs[-1].told.separation
         found = settled_configuration(self.network, self.targets, self.anchors, *mode)
         desired = np.array(self.read("positions", self.steps, self.steps + 1)[0])
         living = np.flatnonzero(self.network.layer >= 0)

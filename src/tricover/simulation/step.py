@@ -12,7 +12,7 @@ from tricover.draws import VEHICLES, uniforms
 from tricover.errors import LostControlError
 from tricover.geometry import weights_in
 from tricover.goals import goal_cells
-from tricover.simulation.deciding import Decisions, decide_all
+from tricover.simulation.deciding import Decisions, decide_all, kept_clear
 from tricover.simulation.mission import Epoch, Mission
 from tricover.simulation.state import State
 from tricover.vehicles import inside
@@ -128,14 +128,15 @@ def advance(mission: Mission, state: State, decide_all: DecideAll = decide_all) 
     network, present = epoch.network, state.present
     if state.step == epoch.start:
         state = replace(state, memory=mission.memory_at(state.positions))
-    decisions = decide_all(mission, state)
+    decisions = kept_clear(mission, state, decide_all(mission, state))
     vehicles, positions, misses = _move(mission, state, decisions, present)
     memory = learn(state.memory, decisions.decision, positions)
     unsettled = network.layer[decisions.distances[: len(network)] > mission.tolerance]
     settling = state.step >= mission.last_change
     # A message that is still on its way may bring something new.
     nothing_new = all(np.array_equal(old, positions) for old in state.sent)
-    still = settling and nothing_new and np.array_equal(vehicles, state.vehicles) and _same(memory, state.memory)
+    unmoved = nothing_new and not decisions.held and np.array_equal(vehicles, state.vehicles)
+    still = settling and unmoved and _same(memory, state.memory)
     quiet = state.quiet + 1 if settling and not unsettled.size else 0
     step = state.step + 1
     return Step(
@@ -168,7 +169,7 @@ def _move(mission: Mission, state: State, decisions: Decisions, present: Flags) 
     if decisions.reach_sets is None:  # exact vehicles are where they are told to be, and that is all their state
         return decisions.decision.setpoints, decisions.decision.setpoints, None
     here = np.flatnonzero(present)
-    asked = mission.world.clearance.clear(state.positions, decisions.reach_sets)
+    asked = decisions.reach_sets
     draws = uniforms(mission.scenario.seed, VEHICLES, state.step, here)
     vehicles, positions = state.vehicles.copy(), state.positions.copy()
     try:

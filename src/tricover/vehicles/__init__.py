@@ -5,6 +5,7 @@ from tricover.vehicles.gone import Gone
 from tricover.vehicles.landing import inside
 from tricover.vehicles.mixed import Mixed, lands
 from tricover.vehicles.protocol import LANDINGS, Landing, Vehicle, check_vehicle, middles, step_draws
+from tricover.vehicles.ranges import ranges
 from tricover.vehicles.registry import KINDS, is_built_in, settings, vehicle
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "is_built_in",
     "lands",
     "middles",
+    "ranges",
     "settings",
     "step_draws",
     "vehicle",

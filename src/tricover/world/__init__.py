@@ -8,10 +8,21 @@ once, every target is seen, every landing is safe.
 from dataclasses import dataclass, field
 
 from tricover.world.channel import Channel, Heard, PerfectChannel
-from tricover.world.clearance import AllClear, Clearance
+from tricover.world.clearance import AllClear, Clearance, KeepApart, Request
 from tricover.world.sensing import PerfectSensor, Sensor
 
-__all__ = ["AllClear", "Channel", "Clearance", "Heard", "PerfectChannel", "PerfectSensor", "Sensor", "World"]
+__all__ = [
+    "AllClear",
+    "Channel",
+    "Clearance",
+    "Heard",
+    "KeepApart",
+    "PerfectChannel",
+    "PerfectSensor",
+    "Request",
+    "Sensor",
+    "World",
+]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,61 @@
+"""What is said before a run: each notice by a scenario that deserves it and no other."""
+
+import numpy as np
+import pytest
+
+import tricover as tc
+from tests.safety.crowds import apart, crowd
+from tricover.errors import SafetyWarning
+from tricover.simulation import Mission, forecast
+
+TEAM = apart(np.random.default_rng(1), 20, 6.0)
+
+
+def said(**settings):
+    given = {"reference": TEAM, "targets": np.random.default_rng(2).uniform(20, 80, (100, 2)), **settings}
+    return forecast(Mission.of(tc.Scenario(**given)))
+
+
+def test_nothing_is_said_where_nothing_is_asked_for_or_all_can_be_kept():
+    assert said() == ()
+    assert said(safety={"separation": 0.2}) == ()
+
+
+def test_who_starts_too_close_is_named():
+    team = np.vstack([TEAM, TEAM[7] + [0.05, 0.0]])
+    start = np.vstack([TEAM, TEAM[7] + [0.05, 0.0]])
+    (notice,) = said(
+        reference={"positions": np.vstack([TEAM, [50.0, 50.0]]), "start": start}, safety={"separation": 0.2}
+    )
+    assert notice == "a pair of agents has starts closer than the separation of 0.2 m: 7 and 20 (0.05 m)"
+    assert len(said(reference=team, safety={"separation": 0.2})) >= 1
+
+
+def test_anchors_whose_ways_are_too_close_are_named():
+    network = tc.build_network(TEAM)
+    places = TEAM[network.anchors].copy()
+    paths = np.stack([places, places, places])
+    paths[1, 0] = places[1] + [0.1, 0.0]  # it comes by, and goes back
+    found = said(anchors=paths, safety={"separation": 0.2})
+    one, other = sorted(network.anchors[:2].tolist())
+    assert len(found) == 1
+    assert f"given ways (from step 0 on) closer than the separation of 0.2 m: {one} and {other} (0.1 m)" in found[0]
+
+
+def test_places_without_room_are_named():
+    (notice,) = said(targets=[[50.0, 50.0]], safety={"separation": 5.9})
+    assert notice.startswith("a pair of agents has desired places closer than the separation of 5.9 m: 12 and 16 (5.4")
+    *_, crowded = said(targets=[[50.0, 50.0]], safety={"separation": 12.0})
+    assert "pairs of agents have desired places closer than the separation of 12 m: " in crowded
+    assert crowded.count(" and ") == 6  # five pairs, and how many more
+    assert crowded.endswith(" more")
+
+
+def test_it_is_a_warning_in_python_and_only_before_a_run():
+    given = crowd(0, "reach", separation=0.3, agents=12)
+    tight = given.replace(safety={"separation": 20.0}, steps=3)
+    with pytest.warns(SafetyWarning, match="closer than the separation of 20 m"):
+        tc.simulate(tight)
+    mission = Mission.of(tight)
+    assert forecast(mission)
+    tc.simulate(mission)  # whoever made the mission can ask for the forecast
