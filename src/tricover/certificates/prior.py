@@ -82,7 +82,7 @@ def foresee(scenario: Scenario) -> Certificate:
     if may_wait(settings):
         unknown = "Agents wait for each other to keep apart: nobody knows how long."
         late = [Claim(*head, NOT_APPLICABLE, unknown) for head in (CONVERGENCE, NEIGHBOURHOOD)]
-        return Certificate(subject, (claims[0], *late, claims[3]), layers=layers)
+        return Certificate(subject, (claims[0], *late, *claims[3:]), layers=layers)
     if last.told.some_stay:
         unknown = "An agent that becomes an anchor stays where it then is, which nobody knows yet."
         tube = Claim(*NEIGHBOURHOOD, NOT_APPLICABLE, unknown)
