@@ -161,9 +161,10 @@ def test_the_first_step_is_off_the_edge_and_no_farther(weights):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_rounding_does_not_hold_anybody_on_an_edge(seed):
+@pytest.mark.parametrize("separation", [None, 0.2])
+def test_rounding_does_not_hold_anybody_on_an_edge(seed, separation):
     """Places on an edge are beyond it by a bit as often as not: all the same, the first step is off it."""
-    rng, given = np.random.default_rng(seed), told()
+    rng, given = np.random.default_rng(seed), told(separation=separation)
     positions = TEAM + rng.normal(size=TEAM.shape) * 0.1
     triangle = positions[given.network.in_neighbors[FIRST]]
     share = rng.random()
