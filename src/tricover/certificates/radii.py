@@ -78,21 +78,18 @@ def neighbourhood(network: Network, desired: Floats, settings: Settings, exact: 
 
 
 def _near_zones(own: Floats, around: Floats, radii: Floats, settings: Settings) -> tuple[Flags, Flags]:
-    """Which agents (K,) have a zone near them or near their triangles, and which of these hold."""
+    """Which agents (K,) have a zone near them or near their triangles, and which of these hold, or have no cells."""
     assert settings.around is not None
     zones, reach = as_zones(settings.around), radii.max(axis=1)[:, None]
     low = np.minimum(own, around.min(axis=1)) - reach
     high = np.maximum(own, around.max(axis=1)) + reach
     boxes = zones.field.boxes
     near: Flags = np.any([((box[2:] >= low) & (box[:2] <= high)).all(axis=1) for box in boxes], axis=0)
-    held, rows = np.zeros(len(own), np.bool_), np.flatnonzero(near)
-    grid = CellGrid(settings.resolution)
-    cells = grid.holding(own[rows], around[rows])
-    proper = rows[~flat(around[rows])]
-    held[rows] = cells < 0
-    for row, cell in zip(rows, cells, strict=True):
-        if cell >= 0 and row in proper:
-            held[row] = zones.cells(around[row : row + 1], grid)[0, cell]
+    held, grid = np.zeros(len(own), np.bool_), CellGrid(settings.resolution)
+    for row in np.flatnonzero(near):
+        here = slice(row, row + 1)
+        [cell] = grid.holding(own[here], around[here])
+        held[row] = cell < 0 or zones.cells(around[here], grid)[0, cell]
     return near, held
 
 

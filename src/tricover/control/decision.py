@@ -118,8 +118,9 @@ def _follow(view: View, told: Told) -> Decision:
     setpoints = cell_points(cells.next, view.heard, told.grid)
     without_area = cells.goal == OUTSIDE
     setpoints[without_area] = goals[without_area]
-    held = np.flatnonzero(cells.next == HOLD)
-    setpoints[held] = view.positions[held]
+    if told.obstacles is not None:
+        held = np.flatnonzero(cells.next == HOLD)
+        setpoints[held] = view.positions[held]
     return Decision(goals, setpoints, cells)
 
 
