@@ -3,7 +3,8 @@
     place  (A, 2)  where the agent stood when the epoch began; kept where an anchor is told to stay there, and by all
                    who fly from there to their reference positions
 
-A new epoch begins with a new memory (``memory_of``). What is stored and resumed is the whole of it, by name.
+A new epoch begins with a new memory (``memory_of``), and so does the network when a launch is over. What is stored and
+resumed is the whole of it, by name.
 """
 
 from collections.abc import Mapping
