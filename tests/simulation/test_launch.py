@@ -229,7 +229,7 @@ def test_a_run_may_end_in_its_launch():
     assert (run.steps, run.settled_at, run.converged) == (2, None, False)
     certificate = tc.certify(run)
     assert not certificate.holds
-    assert "ends before the launch of" in certificate["evidence"].summary
+    assert "There is no step after the launch of" in certificate["evidence"].summary
 
 
 # -- on its own, stored, written down -------------------------------------------------------------------------------
