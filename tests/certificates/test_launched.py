@@ -6,8 +6,9 @@ import pytest
 import tricover as tc
 from tests.certificates.flights import flight
 from tests.certificates.test_tables import plain, written
-from tricover.certificates import certify, log_of, log_of_run, read_log, transition_matrices, with_scenario
+from tricover.certificates import Settings, certify, log_of, log_of_run, read_log, transition_matrices, with_scenario
 from tricover.errors import InputError
+from tricover.simulation import Mission
 
 
 def scenario(**changes):
@@ -114,10 +115,38 @@ def test_with_its_scenario_a_table_is_certified_as_the_run_is(tmp_path, vehicle)
     assert certify(begun).holds == certify(run).holds
 
 
-def test_a_log_that_ends_in_its_launch_is_no_evidence():
-    run = tc.simulate(scenario(steps=3))
-    assert log_of_run(run).launched > 3
+def test_anchors_are_due_so_many_steps_after_the_launch():
+    """Vehicles that may miss: a log that ends before their paths do cannot blame the anchors."""
+    made = scenario(vehicle={"kind": "unicycle", "duration": 20.0})
+    network = tc.build_network(made.reference)
+    places = made.reference[network.anchors]
+    paths = places + np.arange(5)[:, None, None] * [1.0, 0.0]
+    launch = Mission.of(made).launch
+    cut = certify(tc.simulate(made.replace(anchors={"paths": paths}, steps=launch + 3)))
+    assert cut["anchors"].verdict == "does not apply"
+    whole = certify(tc.simulate(made.replace(anchors={"paths": paths}, steps=launch + 9)))
+    assert whole["anchors"].verdict == "holds"
+    assert whole["anchors"].figures["arrived"] == launch + 5
+
+
+def test_where_anchors_stand_is_seen_after_the_launch():
+    """Without their places, a log has them where they are when the network is first used."""
+    network = tc.build_network(np.random.default_rng(0).random((20, 2)))
+    positions = np.array([network.reference] * 11)
+    positions[:2, :, 0] += [[3.0], [1.0]]
+    told = Settings("reach", "reference", tolerance=1e-9)
+    found = certify(log_of(positions, network, settings=told, launched=2))
+    assert found.holds
+    assert found.neighbourhood.desired == pytest.approx(network.reference, abs=1e-12)
+
+
+@pytest.mark.parametrize("more", [-3, 0])
+def test_a_log_that_ends_in_its_launch_is_no_evidence(more):
+    launch = Mission.of(scenario()).launch
+    run = tc.simulate(scenario(steps=launch + more))
+    assert log_of_run(run).launched == launch > 3
     certificate = certify(run)
+    assert "no step after the launch" in certificate["evidence"].summary
     assert not certificate.holds
     assert [claim.key for claim in certificate if claim.verdict == "fails"] == ["evidence"]
     assert certificate["evidence"].figures["landings"] == 0

@@ -323,4 +323,4 @@ def test_in_a_launch_nobody_listens(tmp_path):
 def test_a_run_that_ends_in_its_launch(tmp_path):
     made = tc.Scenario.load(Path(__file__).parents[2] / "examples" / "from-pads.toml")
     write_report(tc.simulate(made.replace(steps=3)), tmp_path / "page.html")
-    assert "The log ends before the launch of 16 steps does" in Page(tmp_path / "page.html").text
+    assert "There is no step after the launch of 16 steps" in Page(tmp_path / "page.html").text

@@ -155,6 +155,7 @@ def test_from_the_launch_on_all_is_as_without(motion, anchors):
     run, other = tc.simulate(flown), tc.simulate(plain)
     steps = run.mission.launch
     assert run.steps == other.steps + steps
+    assert run.mission.last_change == other.mission.last_change + steps
     for name in ("positions", "state", "goal_cell", "next_cell", "weights", "miss", "settled", "present"):
         assert np.array_equal(run.read(name, steps), other.read(name)), name
     assert run.settled_at == other.settled_at + steps
@@ -164,8 +165,8 @@ def test_from_the_launch_on_all_is_as_without(motion, anchors):
 
 
 def test_in_the_launch_there_are_no_cells_and_no_weights_and_nobody_is_settled():
-    for motion in ("reach", "walk"):
-        flown, _ = pair(control={"motion": motion, "resolution": 5, "tolerance": 1e6})
+    for motion, vehicle in (("reach", "exact"), ("walk", "exact"), ("reach", "anywhere")):
+        flown, _ = pair(control={"motion": motion, "resolution": 5, "tolerance": 1e6}, vehicle=vehicle)
         taken = list(tc.steps(flown))
         run = tc.simulate(flown)
         steps = run.mission.launch
@@ -228,7 +229,7 @@ def test_a_run_may_end_in_its_launch():
     assert (run.steps, run.settled_at, run.converged) == (2, None, False)
     certificate = tc.certify(run)
     assert not certificate.holds
-    assert "ends before the launch of" in certificate["evidence"].summary
+    assert "There is no step after the launch of" in certificate["evidence"].summary
 
 
 # -- on its own, stored, written down -------------------------------------------------------------------------------
@@ -253,6 +254,16 @@ def test_nobody_listens_to_anybody():
                 assert np.array_equal(one.setpoints[0], together.setpoints[agent])
 
 
+def test_the_network_begins_with_a_new_memory():
+    """What agents remember from then on is where they were when it came into use, and not their pads."""
+    flown, _ = pair()
+    mission = Mission.of(flown)
+    states = [step.state for step in tc.steps(mission)]
+    for state in states[1 : mission.launch + 1]:
+        assert np.array_equal(state.memory["place"], mission.ground.start)
+    assert np.array_equal(states[mission.launch + 1].memory["place"], mission.ground.reference)
+
+
 def test_the_shortcut_changes_nothing():
     flown, _ = pair(seed=5)
     for one, other in zip(tc.steps(flown), tc.steps(flown, decide_all=decide_all), strict=True):
@@ -267,6 +278,7 @@ def test_a_launch_survives_whatever_a_scenario_survives(tmp_path, vehicle):
     whole = mission.self_contained()
     assert whole.formation.assign
     assert whole.formation.launch == mission.launch
+    assert np.array_equal(whole.formation.pads, mission.pads)
     whole.save(tmp_path / "whole.toml")
     flown.save(tmp_path / "flown.toml")
     others = [

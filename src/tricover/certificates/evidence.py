@@ -50,7 +50,7 @@ class Evidence:
         if self.log.launched:
             figures["launched"] = self.log.launched
         if self.log.steps <= self.log.launched:
-            text = f"The log ends before the launch of {counted(self.log.launched, 'step')} does: nobody followed yet."
+            text = f"There is no step after the launch of {counted(self.log.launched, 'step')}: nobody followed yet."
             return [Claim(*EVIDENCE, FAILS, text, figures)]
         if not self.landings:
             return [Claim(*EVIDENCE, FAILS, NO_FOLLOWERS, figures)]

@@ -237,7 +237,7 @@ def after_launch(log: Log, launched: int) -> Log:
         raise InputError(f"a launch of {launched} steps goes on after {ends}: give the step after which it was over")
     first = log.epochs[0]
     arrived = None if first.arrived is None else max(first.arrived, launched)
-    begun = replace(first, start=launched, arrived=arrived, expected=max(first.expected, launched))
+    begun = replace(first, start=launched, arrived=arrived)
     return replace(log, epochs=(begun, *log.epochs[1:]))
 
 

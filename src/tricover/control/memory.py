@@ -5,7 +5,8 @@
     weights  (A, 3)     w_ij of a follower that morphs, see ``morph``; NaN: it has none yet, or is an anchor
     corners  (A, 3, 2)  where its in-neighbours are, as they announced it in the step before
 
-A new epoch begins with a new memory (``memory_of``). What is stored and resumed is the whole of it, by name.
+A new epoch begins with a new memory (``memory_of``), and so does the network when a launch is over. What is stored and
+resumed is the whole of it, by name.
 """
 
 from collections.abc import Mapping

@@ -128,7 +128,7 @@ def advance(mission: Mission, state: State, decide_all: DecideAll = decide_all) 
     """From t to t+1. ``decide_all`` may be a shortcut to the same decisions, such as ``Incremental``."""
     epoch = mission.epoch_at(state.step)
     network, present, launching = epoch.network, state.present, state.step < mission.launch
-    if state.step == epoch.start:
+    if state.step in (epoch.start, mission.launch):
         state = replace(state, memory=mission.memory_at(state.positions))
     decisions = kept_clear(mission, state, decide_all(mission, state))
     vehicles, positions, misses = _move(mission, state, decisions, present)
