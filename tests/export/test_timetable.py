@@ -59,7 +59,7 @@ def test_between_steps_it_is_the_same_motion_unless_it_is_very_slow(seed):
         assert np.linalg.norm(table.tracks.at(time)[:, :2] - where, axis=1).max() <= 0.5 + 1e-9
 
 
-@given(st.integers(0, 2**32 - 1), st.sampled_from([0.01, 0.05, 0.3]), st.sampled_from([0.3, 2.0, 9.5]))
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.01, 0.05, 0.3]), st.sampled_from([0.1, 0.3, 2.0, 9.5]))
 @settings(max_examples=30, deadline=None)
 def test_no_leg_is_too_fast_too_slow_or_too_short(seed, still, duration):
     table = made(wandering(seed), duration, still=still, speed=0.8)
@@ -77,6 +77,13 @@ def test_who_shivers_stands():
     [(times, points)] = made(path[:, None]).tracks
     assert times.tolist() == [0, 1, 18, 19, 19]
     np.testing.assert_allclose(points[:, 0], [0, 4, 4, 8, 8], atol=0.004)
+
+
+def test_out_and_back_is_not_one_short_leg():
+    """6 cm out and 3 back: the straight way to the end is within 5 cm of that, but too short to be flown."""
+    [(times, points)] = made([[[0, 0]], [[0.06, 0]], [[0.03, 0]]], 0.1).tracks
+    np.testing.assert_allclose(times, [0, 0.1, 0.2, 0.2])
+    np.testing.assert_allclose(points[:, 0], [0, 0.06, 0.06, 0.06])
 
 
 def test_a_straight_way_at_one_speed_is_one_leg():
