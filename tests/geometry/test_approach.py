@@ -199,7 +199,7 @@ def test_more_pairs_than_there_is_room_for(monkeypatch):
     found = separation_of(moments, 1.0, 1225)
     assert (len(found.below), found.crowded) == (1225, False)
     few = [(np.zeros((8, 2)), np.ones(8, bool))]  # all in one leaf
-    monkeypatch.setattr(ways, "_ROOM", 3)
+    monkeypatch.setattr(way_tree, "_ROOM", 3)
     assert len(separation_of(few, 1.0, 28).below) == 28
     assert separation_of(few, 1.0, 27).crowded
     found = separation_of(moments, 1.0, 1224)
