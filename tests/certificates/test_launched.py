@@ -129,13 +129,14 @@ def test_anchors_are_due_so_many_steps_after_the_launch():
     assert whole["anchors"].figures["arrived"] == launch + 5
 
 
-def test_where_anchors_stand_is_seen_after_the_launch():
+@pytest.mark.parametrize("arrived", [0, 1, 3])
+def test_where_anchors_stand_is_seen_after_the_launch(arrived):
     """Without their places, a log has them where they are when the network is first used."""
     network = tc.build_network(np.random.default_rng(0).random((20, 2)))
     positions = np.array([network.reference] * 11)
     positions[:2, :, 0] += [[3.0], [1.0]]
     told = Settings("reach", "reference", tolerance=1e-9)
-    found = certify(log_of(positions, network, settings=told, launched=2))
+    found = certify(log_of(positions, network, settings=told, arrived=arrived, launched=2))
     assert found.holds
     assert found.neighbourhood.desired == pytest.approx(network.reference, abs=1e-12)
 

@@ -178,10 +178,10 @@ def test_a_pair_swaps_if_and_only_if_it_gains(degrees):
 
 @pytest.mark.usefixtures("small_groups")
 def test_equal_sets_of_points_are_halved_alike():
-    grid = np.stack(np.meshgrid(np.arange(20.0), np.arange(15.0)), -1).reshape(-1, 2)
-    order = np.random.default_rng(0).permutation(300)
+    grid = np.stack(np.meshgrid(np.arange(21.0), np.arange(15.0)), -1).reshape(-1, 2)
+    order = np.random.default_rng(0).permutation(315)
     groups = list(assignment._halved(grid, grid[order]))
-    assert sorted(np.concatenate([some for some, _ in groups]).tolist()) == list(range(300))
+    assert sorted(np.concatenate([some for some, _ in groups]).tolist()) == list(range(315))
     for some, theirs in groups:
         assert len(some) <= assignment.GROUP
         assert sorted(some.tolist()) == sorted(order[theirs].tolist())

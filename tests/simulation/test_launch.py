@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
 
@@ -358,6 +359,44 @@ def test_vehicles_get_as_many_steps_as_they_need(kind, most):
     assert way / steps > 0.2 * vehicle.max_speed * 5.0
     rushed = tc.simulate(flown.replace(formation={"launch": max(steps // 2, 1)}, steps=60))
     assert rushed.misses[: rushed.mission.launch].max() > 10 * max(most, 0.01)
+
+
+@pytest.mark.parametrize(("speed", "turn_rate", "duration"), [(1.0, 2.0, 10.0), (3.0, 1.0, 2.0), (0.5, 0.4, 1.5)])
+def test_a_wheeled_robot_turns_first_and_then_keeps_up(speed, turn_rate, duration):
+    """In eight steps it drives for all but the time of half a turn."""
+    vehicle = {"kind": "unicycle", "max_speed": speed, "max_turn_rate": turn_rate, "duration": duration}
+    mission = Mission.of(pair(speed=None, vehicle=vehicle)[0])
+    way = np.hypot(*(mission.ground.reference - mission.ground.start).T).max()
+    assert mission.launch == int(np.ceil(8 * way / (speed * (8 * duration - np.pi / turn_rate))))
+
+
+@dataclass(frozen=True)
+class Sluggish:
+    """Goes nine tenths of the way that is left, three metres at most."""
+
+    kind = "sluggish"
+    landing = "anywhere"
+    state_size = 2
+
+    def initial_state(self, positions):
+        return np.array(positions, dtype=np.float64)
+
+    def output(self, states):
+        return states.copy()
+
+    def drive(self, states, reach_sets, duration, draws):
+        ways = reach_sets[:, 0] - states
+        lengths = np.maximum(np.hypot(*ways.T), 1e-300)[:, None]
+        return states + ways * np.minimum(0.9, 3.0 / lengths)
+
+
+def test_a_vehicle_that_is_always_a_little_late_keeps_up():
+    flown, _ = pair(speed=None, vehicle=Sluggish())
+    run = tc.simulate(flown)
+    steps = run.mission.launch
+    way = np.hypot(*(run.mission.ground.reference - run.mission.ground.start).T).max()
+    assert way / 3.0 <= steps <= 1.1 * way / 3.0
+    assert run.misses[:steps].max() <= 0.2 * way / steps
 
 
 def test_of_several_kinds_the_slowest_counts():
