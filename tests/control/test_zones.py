@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+import shapely
 
 import tricover as tc
 from tricover.control import HOLD, Told, View, cut_off, decide, distances, reach_sets_of
@@ -108,6 +109,19 @@ def test_outside_behind_a_zone_it_goes_to_the_nearest_free_cell_with_a_free_way(
     for other in np.flatnonzero((away < away[cell]) & ~blocked):
         ways = [[here.positions[0], corner] for corner in said.grid.corners(int(other)) @ HEARD]
         assert tc.geometry.crossings(np.swapaxes(ways, 0, 1), said.zones)
+
+
+@pytest.mark.parametrize("resolution", [1, 3, 12])
+def test_a_small_zone_between_the_way_to_one_corner_and_to_another_is_seen(resolution):
+    """It lands anywhere in a cell: what counts is all that lies between it and the cell, not the ways to its corners."""
+    zone = box(6.2, 6.1, 6.22, 6.12)
+    said = told(rings(zone), resolution)
+    here = view([9, 6], [3, 6])
+    decision = decide(here, said, {})
+    landing = np.concatenate([reach_sets_of(here, said, decision)[0], here.positions])
+    assert decision.cells.next[0] != -1
+    assert not shapely.MultiPoint(landing).convex_hull.intersects(shapely.Polygon(zone))
+    assert (decision.cells.next[0] == HOLD) == (resolution == 1)
 
 
 def test_behind_a_wall_it_holds_and_is_named():
