@@ -113,7 +113,7 @@ def test_outside_behind_a_zone_it_goes_to_the_nearest_free_cell_with_a_free_way(
 
 @pytest.mark.parametrize("resolution", [1, 3, 12])
 def test_a_small_zone_between_the_way_to_one_corner_and_to_another_is_seen(resolution):
-    """It lands anywhere in a cell: what counts is all that lies between it and the cell, not the ways to its corners."""
+    """It lands anywhere in a cell: what counts is all between it and the cell, not the ways to its corners alone."""
     zone = box(6.2, 6.1, 6.22, 6.12)
     said = told(rings(zone), resolution)
     here = view([9, 6], [3, 6])
