@@ -84,6 +84,14 @@ def test_a_triangle_cut_in_two_keeps_its_agent_on_its_side_and_names_it():
     assert distances(last, said, decide(last, said, {})).tolist() == [0.0]  # as near as it can
 
 
+def test_a_goal_in_a_wall_is_replaced_on_the_agents_own_side_and_nobody_is_cut_off():
+    """The nearest free cell is on the other side; the goal itself is in the zone, so nothing is kept from the agent."""
+    places, last, said = walked([1, 9], [1, 5.2], [box(-1, 5, 7, 6.2)])
+    assert (places[:, 1] > 6.2).all()
+    assert len(places) > 2
+    assert cut_off(last, said, {}) == []
+
+
 def test_outside_with_a_free_way_it_goes_to_its_goal_cell_and_within_it():
     said = told(rings(box(0.2, 1, 0.4, 2)))  # touches the triangle, and is not on the way
     here = view([9, 6], [3, 6])
