@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+import shapely
 
 import tricover as tc
 from tricover.control import HOLD, Told, View, cut_off, decide, distances, reach_sets_of
@@ -83,6 +84,14 @@ def test_a_triangle_cut_in_two_keeps_its_agent_on_its_side_and_names_it():
     assert distances(last, said, decide(last, said, {})).tolist() == [0.0]  # as near as it can
 
 
+def test_a_goal_in_a_wall_is_replaced_on_the_agents_own_side_and_nobody_is_cut_off():
+    """The nearest free cell is on the other side; the goal itself is in the zone, so nothing is kept from the agent."""
+    places, last, said = walked([1, 9], [1, 5.2], [box(-1, 5, 7, 6.2)])
+    assert (places[:, 1] > 6.2).all()
+    assert len(places) > 2
+    assert cut_off(last, said, {}) == []
+
+
 def test_outside_with_a_free_way_it_goes_to_its_goal_cell_and_within_it():
     said = told(rings(box(0.2, 1, 0.4, 2)))  # touches the triangle, and is not on the way
     here = view([9, 6], [3, 6])
@@ -108,6 +117,19 @@ def test_outside_behind_a_zone_it_goes_to_the_nearest_free_cell_with_a_free_way(
     for other in np.flatnonzero((away < away[cell]) & ~blocked):
         ways = [[here.positions[0], corner] for corner in said.grid.corners(int(other)) @ HEARD]
         assert tc.geometry.crossings(np.swapaxes(ways, 0, 1), said.zones)
+
+
+@pytest.mark.parametrize("resolution", [1, 3, 12])
+def test_a_small_zone_between_the_way_to_one_corner_and_to_another_is_seen(resolution):
+    """It lands anywhere in a cell: what counts is all between it and the cell, not the ways to its corners alone."""
+    zone = box(6.2, 6.1, 6.22, 6.12)
+    said = told(rings(zone), resolution)
+    here = view([9, 6], [3, 6])
+    decision = decide(here, said, {})
+    landing = np.concatenate([reach_sets_of(here, said, decision)[0], here.positions])
+    assert decision.cells.next[0] != -1
+    assert not shapely.MultiPoint(landing).convex_hull.intersects(shapely.Polygon(zone))
+    assert (decision.cells.next[0] == HOLD) == (resolution == 1)
 
 
 def test_behind_a_wall_it_holds_and_is_named():

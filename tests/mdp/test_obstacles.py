@@ -213,6 +213,20 @@ def test_what_cannot_be_is_named(given, words):
         tc.LocalMDP(tc.CellGrid(4), TRIANGLE, 3, **given)
 
 
+def test_ties_are_broken_as_in_the_whole_process():
+    """A symmetric triangle has many; a zone at its top takes nothing from its symmetry."""
+    triangle = np.array([[0.0, np.sqrt(3.0)], [-1.0, 0.0], [1.0, 0.0]])
+    grid, zones = tc.CellGrid(6), as_zones([[[-0.01, 1.72], [0.01, 1.72], [0.0, 1.8]]])
+    blocked = zones.cells(triangle[None], grid)[0]
+    free, centres = np.flatnonzero(~blocked), grid.weights @ triangle
+    assert blocked.any()
+    for goal in free:
+        policy = tc.LocalMDP(grid, triangle, int(goal), blocked=blocked).solve().policy
+        everywhere = np.repeat(triangle[None], len(free), axis=0)
+        points = np.repeat(centres[goal : goal + 1], len(free), axis=0)
+        assert np.array_equal(mdp.moves_around(zones, grid, centres[free], everywhere, points).next, policy[free])
+
+
 @pytest.mark.parametrize("beta", [None, 3.0])
 def test_many_agents_move_as_the_whole_process_of_each_says(beta):
     """Around zones: forbidden cells, reachable goals and next moves, to the bit; agents in a batch or alone."""
