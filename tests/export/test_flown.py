@@ -64,6 +64,16 @@ def test_a_landing_elsewhere_is_flown_to_at_the_same_height(tmp_path):
     assert times[-1] == pytest.approx(22)
 
 
+def test_starts_that_differ_by_twice_the_delay_count(tmp_path):
+    """One follows the other 6 m behind, at 3 m/s: they meet if it is a second early and the other a second late."""
+    ways = [
+        [at(TAKEOFF, (x, 0), 9), speed(3.0), at(WAYPOINT, (x + 60, 0), 9), at(LAND, (x + 60, 0), 0)] for x in (6, 0)
+    ]
+    folder = written(tmp_path / "plans", *ways, home=((6, 0), (0, 0)))
+    for delay, distance in ((0, 6), (0.5, 3), (1, 0)):
+        assert as_flown(folder, PLANE, climb=1.0, delay=delay).approach.distance == pytest.approx(distance, abs=1e-6)
+
+
 def test_speeds_that_are_not_over_the_ground_change_nothing(tmp_path):
     items = [at(TAKEOFF, (0, 0), 10), speed(1.0, kind=2), at(WAYPOINT, (10, 0), 10)]
     assert as_flown(written(tmp_path / "plans", items), PLANE, climb=1.0).tracks.duration == pytest.approx(12)

@@ -127,6 +127,20 @@ def test_what_happens_without_any_delay_is_said_so():
     still = tracks_of([[0, 0, 0, 0], [9, 0, 0, 0]], [[0, 1, 0, 0], [9, 1, 0, 0]])
     assert closest_approach(still, lag=4.0).late == 0
     assert str(closest_approach(still, lag=4.0)) == "1.00 m, agents 0 and 1, at 0.0 s"
+    comes = tracks_of([[0, 0, 0, 0], [9, 0, 0, 0]], [[0, 9, 0, 0], [5, 1, 0, 0], [9, 1, 0, 0]])
+    assert closest_approach(comes, lag=4.0) == Approach(1.0, (0, 1), 5.0, 0.0)
+
+
+def test_who_stands_just_inside_the_limit_is_near():
+    apart = tracks_of([[0, 0, 0, 0], [9, 0, 0, 0]], [[0, 2.95, 0, 0], [9, 2.95, 0, 0]])
+    assert pairs_within(apart, 3.0).tolist() == [[0, 1]]
+    assert pairs_within(apart, 2.95).tolist() == []
+
+
+def test_who_parts_and_comes_back_head_on_meets():
+    """4 m apart, then 20 m, then they meet: the last legs matter though they begin far away."""
+    parting = tracks_of([[0, 0, 0, 0], [1, -8, 0, 0], [2, 2, 0, 0]], [[0, 4, 0, 0], [1, 12, 0, 0], [2, 2, 0, 0]])
+    assert closest_approach(parting).distance == 0
 
 
 def test_words_for_who_is_late():

@@ -133,11 +133,8 @@ def _items(times: Floats, points: Floats, places: list[tuple[float, float]]) -> 
     holds = times[np.append(legs, descent)] - times[np.append(1, legs + 1)]
     yield _at(WAYPOINT, places[0], height, float(holds[0]))
     speeds = np.hypot(*ways[legs, :2].T) / (times[legs + 1] - times[legs])
-    current = None
     for leg, speed, hold in zip(legs.tolist(), speeds.tolist(), holds[1:].tolist(), strict=True):
-        if speed != current:
-            yield _item(CHANGE_SPEED, MISSION_FRAME, [1, speed, -1, 0, 0, 0, 0])
-            current = speed
+        yield _item(CHANGE_SPEED, MISSION_FRAME, [1, speed, -1, 0, 0, 0, 0])
         yield _at(WAYPOINT, places[leg + 1], height, hold)
     yield _at(LAND, places[-1], 0.0)
 
