@@ -145,7 +145,9 @@ def test_an_agent_on_an_edge_must_leave_it_in_the_first_step():
     rng = np.random.default_rng(0)
     grid = np.stack(np.meshgrid(np.arange(5), np.arange(5)), -1).reshape(-1, 2).astype(float)
     run = tc.simulate(tc.Scenario(reference=grid, targets=rng.random((9, 2)) * 4, control={"motion": "morph"}))
-    assert certify(run)["nested"].verdict == "holds"
+    honest = certify(run)["nested"]
+    assert honest.verdict == "holds"
+    assert honest.figures["least_margin"] > 0
 
     def change(positions):
         positions[1] = positions[0]
@@ -165,6 +167,9 @@ def test_somebody_too_fast():
     fault = certificate["speed"].faults[0]
     assert gone[fault.step, fault.agent] == pytest.approx(0.6 + fault.amount)
     assert certificate["speed"].figures["faults"] == (gone > 0.6).sum()
+    for speed, verdict in ((gone.max(), "holds"), (gone.max() * (1 - 1e-9), "fails")):
+        told = replace(log, settings=replace(log.settings, speed=speed))
+        assert certify(told, desired=run.desired)["speed"].verdict == verdict
 
 
 def test_a_bound_that_is_too_early_fails(run):
@@ -188,6 +193,11 @@ def test_bounds_are_kept_by_slow_and_by_fast_teams():
         assert promised.holds
         bounds = [found["theorem3"].figures["bound"] for found in (certificate, promised)]
         assert bounds[0] <= bounds[1] <= bounds[0] + 1
+
+
+def test_vehicles_that_land_anywhere_in_a_point_converge():
+    run = tc.simulate(square(vehicle="anywhere", steps=60))
+    assert {certify(run)[key].verdict for key in ("theorem3", *KEYS)} == {"holds"}
 
 
 def test_before_the_run_the_plan_is_promised():
@@ -234,7 +244,8 @@ def present_of(run):
 
 def test_vehicles_that_miss_by_more_than_the_plan_keeps_claim_nothing():
     hasty = square(control={"motion": "morph", "speed": 3.0}, vehicle={"kind": "quadrotor", "duration": 0.5}, steps=9)
-    certificate = certify(tc.simulate(hasty))
+    certificate = certify(tc.simulate(hasty.replace(events={"leave": [{"step": 4, "agents": [6]}]})))
+    assert certificate["speed"].verdict == "holds"  # a new plan begins where the vehicles are, and that is no step
     claim = certificate["nested"]
     assert claim.figures["distance_left"] < 0
     assert claim.verdict == "does not apply"

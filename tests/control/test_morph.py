@@ -122,6 +122,8 @@ def test_limits_grow_from_half_the_speed_to_all_of_it():
     assert limits[-1] <= SPEED
     assert speed_of(given.network, None) == pytest.approx(1.0)  # a tenth of ten metres
     np.testing.assert_allclose(limits_of(given.network, None), limits * 2, rtol=1e-9)
+    far = tc.build_network(TEAM + 1e9)  # where positions are rounded to a ten-millionth of a metre
+    assert 0 < 4 * np.spacing(1e9) < SPEED - limits_of(far, SPEED)[-1] <= 0.002 * SPEED
 
 
 def test_weights_on_the_way_are_at_least_half_of_those_at_its_ends():

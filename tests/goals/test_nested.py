@@ -30,7 +30,7 @@ def test_others_come_as_far_as_they_must(weights):
     assert np.abs(found - weights).max() <= 2 * EPSILON + 1e-12
 
 
-@pytest.mark.parametrize("below", [(0, 0, 0), (3, 0, 0), (5, 4, 1)])
+@pytest.mark.parametrize("below", [(0, 0, 0), (3, 0, 0), (5, 4, 1), (300, 0, 0)])
 @pytest.mark.parametrize("separation", [0.05, 0.18, 0.5])
 def test_room_is_left_before_epsilon(separation, below):
     found = weights_of(np.array([0.0, 0.0, 1.0]), separation, below)
@@ -39,6 +39,7 @@ def test_room_is_left_before_epsilon(separation, below):
     roomy = np.maximum(least, EPSILON).sum() < 1
     assert (found >= EPSILON * (1 - 1e-12)).all() or not roomy
     assert found.min() > 0
+    assert found.sum() == pytest.approx(1, abs=1e-14)
 
 
 def test_points_just_outside_are_inside():
