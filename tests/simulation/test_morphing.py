@@ -75,9 +75,13 @@ def test_cells_are_those_of_where_agents_stand_and_want_to_be():
     assert (run.goal_cells[1, run.network_at(1).followers] != run.states[1, run.network_at(1).followers]).any()
 
 
-def test_after_an_event_the_network_is_that_of_where_the_living_stand():
-    run = tc.simulate(eventful())
-    assert [epoch.start for epoch in run.epochs] == [0, 4, 7]
+@pytest.mark.parametrize("steps", [(4, 7), (30, 33)])  # under way, and long at rest
+def test_after_an_event_the_network_is_that_of_where_the_living_stand(steps):
+    events = eventful().events
+    leave, join = events.leave[0].values(), events.join[0].values()
+    leave["step"], join["step"] = steps
+    run = tc.simulate(eventful(events={"leave": [leave], "join": [join]}))
+    assert [epoch.start for epoch in run.epochs] == [0, *steps]
     for epoch in run.epochs[1:]:
         network = epoch.network
         alive = network.layer >= 0
