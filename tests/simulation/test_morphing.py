@@ -359,3 +359,27 @@ def test_a_team_without_followers_morphs_too():
     )
     assert run.converged
     np.testing.assert_array_equal(run.positions[-1], team * 0.5 + 1)
+
+
+def test_after_a_launch_and_a_loss_anchors_set_out_at_once():
+    """Ways of anchors count from the end of the launch: after an event, too, nobody waits for so many steps more."""
+    rng = np.random.default_rng(5)
+    team = np.vstack([[[0, 0], [40, 0], [40, 40], [0, 40]], rng.uniform(5, 35, (16, 2))])
+    network = tc.build_network(team)
+    pads = np.stack(np.meshgrid(np.arange(5.0), np.arange(4.0)), -1).reshape(-1, 2) * 3 - [60, 0]
+    given = tc.Scenario(
+        formation={"positions": team, "start": pads, "assign": True},
+        targets=rng.uniform(5, 35, (60, 2)),
+        anchors=team[network.anchors] * 1.5,
+        control={"motion": "morph", "speed": 4.0},
+        events={"leave": [{"step": 30, "agents": [int(network.followers[0])]}]},
+        steps=200,
+    )
+    run = tc.simulate(given)
+    launch = run.mission.launch
+    assert 20 < launch < 30
+    moved = np.linalg.norm(np.diff(run.positions[:, network.anchors], axis=0), axis=2).max(axis=1)
+    assert moved[29] > 0
+    assert moved[30] == 0 < moved[31]  # they wait for the first step of the new network, and go on
+    assert run.converged
+    assert tc.certify(run).holds

@@ -75,7 +75,7 @@ def _paths(log: Log, mission: Mission) -> list[Floats]:
     if scenario.control.motion != "morph":
         networks = [(epoch.start, epoch.network) for epoch in log.epochs]
         return paths_of(scenario, mission.targets, [(0, first), *networks])[1:]
-    ways = AnchorWays(scenario, mission.targets, first)
+    ways = AnchorWays(scenario, mission.ground, first)
     stands = [log.read(epoch.start, epoch.start + 1)[0] for epoch in log.epochs]
     return [ways.after(epoch.start, epoch.network, stand) for epoch, stand in zip(log.epochs, stands, strict=True)]
 

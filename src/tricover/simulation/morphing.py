@@ -32,7 +32,6 @@ from tricover.simulation.resolve import Ground
 from tricover.simulation.scenario import Scenario
 from tricover.simulation.state import State
 from tricover.simulation.step import advance
-from tricover.targets import Targets
 
 __all__ = ["AnchorWays", "morph_epochs"]
 
@@ -49,7 +48,7 @@ def morph_epochs(scenario: Scenario, ground: Ground) -> list[Epoch]:
     start = ground.reference if scenario.formation.assign else ground.start
     if scenario.formation.start is not None:
         _check_nested(network, start)
-    ways = AnchorWays(scenario, ground.targets, network)
+    ways = AnchorWays(scenario, ground, network)
     epochs = [Epoch(0, told_of(scenario, network, ways.after(0, network, start), ground))]
     mission = Mission.with_epochs(scenario, epochs, ground)
     state = mission.start()
@@ -119,14 +118,18 @@ def _check_nested(network: Network, start: Floats) -> None:
 class AnchorWays:
     """Ways of the anchors, epoch by epoch: it counts which of the given places they have passed."""
 
-    def __init__(self, scenario: Scenario, targets: Targets, first: Network) -> None:
-        self._scenario, self._targets, self._first = scenario, targets, first
+    def __init__(self, scenario: Scenario, ground: Ground, first: Network) -> None:
+        self._scenario, self._ground, self._first = scenario, ground, first
         self._passed = 0
         self._ends: list[int] = []
 
     def after(self, start: int, network: Network, positions: Floats) -> Floats:
-        """Paths (K, A, 2) of a network's anchors, from step 0 on, with everybody at positions (N, 2) at ``start``."""
-        given = paths_of(self._scenario, self._targets, [(0, self._first), (start, network)])[1]
+        """Paths (K, A, 2) of a network's anchors, from the end of the launch on.
+
+        Everybody is at positions (N, 2) at ``start``, which is counted from step 0 on.
+        """
+        given = paths_of(self._scenario, self._ground.targets, [(0, self._first), (start, network)])[1]
+        start = max(start - self._ground.launch, 0)
         self._passed += sum(end < start for end in self._ends)
         stand = positions[network.anchors]
         places = np.where(np.isnan(given), stand, given)[min(self._passed, len(given) - 1) :]
