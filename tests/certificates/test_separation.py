@@ -70,6 +70,15 @@ def test_exactly_that_far_is_far_enough_up_to_rounding():
         assert judged(passing(S - 1e-5) + shift).verdict == "fails", shift
 
 
+def test_what_rounding_takes_away_is_not_missing():
+    """Two metres, moved by a fraction of one, are less than two in the last bit."""
+    shifts = np.arange(1, 1000) / 7
+    [shift, *_] = [shift for shift in shifts if (22 + shift) - (20 + shift) < S]
+    claim = judged(passing(S) + shift)
+    assert claim.figures["least_distance"] < S
+    assert claim.verdict == "holds"
+
+
 def test_passing_between_the_steps_only():
     """At all steps they are 20 m apart."""
     positions = passing(0.5)

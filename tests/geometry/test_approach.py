@@ -204,6 +204,10 @@ def test_more_pairs_than_there_is_room_for(monkeypatch):
     assert separation_of(few, 1.0, 27).crowded
     found = separation_of(moments, 1.0, 1224)
     assert (len(found.below), found.crowded, found.agents) == (0, True, (0, 1))
+    meeting = stacked[[0, 0, 1]]
+    meeting[:2, :50] = np.arange(50)[:, None] // 2 * 3.0  # two by two, before all meet
+    found = separation_of([(positions, np.ones(60, bool)) for positions in meeting], 1.0, 100)
+    assert (len(found.below), found.crowded) == (0, True)
     monkeypatch.setenv("TRICOVER_MEMORY", "0.0001")
     with pytest.raises(InputError, match="1225 pairs below the limit need about"):
         tc.separation(stacked, limit=1.0)

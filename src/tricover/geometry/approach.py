@@ -156,7 +156,7 @@ def approaches_of(moments: Moments) -> Approaches:
             found.append(closest_ways(before, after, agents, np.ones(len(agents), np.bool_), Asked()))
         else:
             found.append(found[-1])
-        last = (before, there) if at_rest else None
+        last = (before, there)
     return Approaches(
         np.array([one.figures[0] for one in found]),
         np.array([one.figures[1] for one in found]),
