@@ -59,3 +59,34 @@ def test_it_is_a_warning_in_python_and_only_before_a_run():
     mission = Mission.of(tight)
     assert forecast(mission)
     tc.simulate(mission)  # whoever made the mission can ask for the forecast
+
+
+POND = [[[48.0, 48.0], [56.0, 48.0], [56.0, 56.0], [48.0, 56.0]]]
+
+
+def test_who_would_enter_a_zone_is_named_and_does():
+    """Nobody starts in the pond, and the only target is in it: who reaches goes there, who walks does not."""
+    free = TEAM[~((TEAM > 47) & (TEAM < 57)).all(axis=1)]
+    given = {"reference": free, "targets": [[52.0, 52.0]], "safety": {"zones": POND}}
+    (notice,) = said(**given)
+    assert "enter" in notice
+    assert "a zone as reach does not go around: " in notice
+    with pytest.warns(SafetyWarning, match="as reach does not go around"):
+        run = tc.simulate(tc.Scenario(**given))
+    found = tc.geometry.crossings(run.positions, POND)
+    first = {}
+    for one in found:
+        first.setdefault(one.agent, one.step)
+    for agent, step in list(first.items())[:5]:
+        assert f"{agent} (zone 0, step {step})" in notice
+    assert said(**given, control={"motion": "walk"}) == ()
+    assert "as morph does not go around" in said(**given, control={"motion": "morph"})[0]
+
+
+def test_a_way_from_a_pad_through_a_zone_is_named():
+    pads = np.stack(np.meshgrid(np.arange(5.0), np.arange(4.0)), -1).reshape(-1, 2) * 5 + [200.0, 40.0]
+    wall = [[[150.0, -50.0], [152.0, -50.0], [152.0, 150.0], [150.0, 150.0]]]
+    team = {"positions": TEAM, "start": pads, "assign": True}
+    (notice,) = said(reference=team, control={"motion": "walk", "speed": 20.0}, safety={"zones": wall})
+    assert notice.startswith("20 agents enter a zone on the way from the pads: 0 (zone 0, step 0), ")
+    assert notice.endswith(" and 15 more")

@@ -1,5 +1,7 @@
 """Who waits, goes aside or makes room: against other ways to compute distances of motions."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from shapely import LineString
@@ -237,3 +239,34 @@ def test_long_ways_through_a_crowd_find_everybody_beside_them(seed):
     landed = KeepApart(0.05).clear(asked)[:, 0]
     assert (least_distances(positions, landed) >= allowed(positions, 0.05) * (1 - 1e-9)).all()
     assert (landed != positions).any(axis=1).sum() > 2
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_nobody_goes_aside_into_a_zone(seed):
+    given = crowd(seed, "walk", agents=30, separation=1.0)
+    walls = [[[30.0, 20.0], [33.0, 20.0], [33.0, 75.0], [30.0, 75.0]], [[55.0, 40.0], [70.0, 45.0], [60.0, 60.0]]]
+    zones = tc.geometry.as_zones(walls)
+    free = given.reference[zones.holding(given.reference) < 0]
+    run = tc.simulate(given.replace(reference=free, safety={"zones": walls}))
+    assert run.separation.distance >= 1.0
+    assert tc.geometry.crossings(run.positions, walls) == []
+    assert [tc.certify(run)[key].verdict for key in ("separation", "zones")] == ["holds", "holds"]
+
+
+def test_options_into_zones_are_none():
+    given = crowd(5, "walk", agents=40)
+    walls = [[[10.0 * k + 1, 3.0], [10.0 * k + 2, 3.0], [10.0 * k + 2, 97.0], [10.0 * k + 1, 97.0]] for k in range(10)]
+    zones = tc.geometry.as_zones(walls)
+    free = given.reference[zones.holding(given.reference) < 0]
+    mission = Mission.of(given.replace(reference=free, safety={"zones": walls}))
+    told, state, agents = mission.epochs[0].told, mission.start(), np.arange(mission.agents)
+    view, decided = view_of(mission, state, agents), decide_all(mission, state).decision
+    limits, draws = Limits(2.0, np.full(len(agents), np.inf)), uniforms(0, 1, 0, agents)
+    points = options_of(view, told, decided, limits, draws).points[:, 1:]
+    ways = np.broadcast_to(view.positions[:, None], points.shape)
+    there = np.isfinite(points[..., 0])
+    assert (zones.crossed(ways[there], points[there]) == -1).all()
+    careless = options_of(view, replace(told, zones=None), decided, limits, draws).points[:, 1:]
+    anywhere = np.isfinite(careless[..., 0])
+    met = zones.crossed(ways[anywhere], careless[anywhere]) >= 0
+    assert met.sum() == anywhere.sum() - there.sum() > 5

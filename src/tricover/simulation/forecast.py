@@ -45,7 +45,7 @@ def forecast(mission: Mission) -> tuple[str, ...]:
 def _into_zones(mission: Mission, zones: tuple[Floats, ...]) -> Iterator[str]:
     ground = mission.ground
     if mission.launch:
-        yield from _entering(crossings([ground.start, ground.reference], zones), "on its way from its pad")
+        yield from _entering(crossings([ground.start, ground.reference], zones), "on the way from the pads")
     if mission.scenario.control.motion == "walk":
         return
     motion = mission.scenario.control.motion
