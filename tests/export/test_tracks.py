@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import tricover as tc
 from tricover.errors import InputError
-from tricover.export.tracks import Approach, Tracks, _candidates, closest_approach, pairs_within
+from tricover.export.tracks import Approach, Tracks, _candidates, _measured, closest_approach, pairs_within
 
 
 def tracks_of(*breakpoints):
@@ -138,9 +138,11 @@ def test_who_stands_just_inside_the_limit_is_near():
 
 
 def test_who_parts_and_comes_back_head_on_meets():
-    """4 m apart, then 20 m, then they meet: the last legs matter though they begin far away."""
-    parting = tracks_of([[0, 0, 0, 0], [1, -8, 0, 0], [2, 2, 0, 0]], [[0, 4, 0, 0], [1, 12, 0, 0], [2, 2, 0, 0]])
-    assert closest_approach(parting).distance == 0
+    """4 m apart, then 20 m, then they pass each other: the last legs matter though they begin and end far away."""
+    parting = tracks_of([[0, 0, 0, 0], [1, -8, 0, 0], [4, 7, 0, 0]], [[0, 4, 0, 0], [1, 12, 0, 0], [4, -3, 0, 0]])
+    assert closest_approach(parting).distance == pytest.approx(0)
+    found = _measured(parting, np.array([[0, 1]]), 0.0, (0.0, 4.0))
+    np.testing.assert_allclose(found, [[0, 3, 3]], atol=1e-12)
 
 
 def test_words_for_who_is_late():
