@@ -93,6 +93,7 @@ def test_a_point_may_set_out_from_an_edge_but_not_come_to_one():
     assert not inside_all_the_way(inner, edge, triangle, triangle)
     assert not inside_all_the_way(edge, edge, triangle, triangle)
     assert not way_margins(inner[None], edge[None], triangle[None], triangle[None])[1][0]
+    assert way_margins(edge[None], inner[None], triangle[None], triangle[None])[1][0]
 
 
 def test_nested_at_both_ends_is_not_nested_in_between():

@@ -74,8 +74,8 @@ def _positive(c0: Fraction, c1: Fraction, c2: Fraction) -> bool:
     """Whether c0 + c1·s + c2·s² is positive for all s from 0 to 1; at 0 it may be nothing."""
     if c0 < 0 or c0 + c1 + c2 <= 0:
         return False
-    if c0 == 0:  # s·(c1 + c2·s)
-        return c1 > 0 or (c1 == 0 and c2 > 0)
+    if c0 == 0:  # s·(c1 + c2·s), positive at 1
+        return c1 >= 0
     turning = c2 > 0 and 0 < -c1 < 2 * c2
     return not turning or 4 * c0 * c2 > c1 * c1
 
