@@ -23,6 +23,7 @@ TITLES = {
     "network": "Network",
     "targets": "Targets",
     "mdp": "Decision process",
+    "zones": "Zones",
     "vehicles": "Vehicles",
     "assignment": "From the pads",
     "simulation": "Whole runs",

@@ -105,24 +105,24 @@ def test_plans_with_everything_that_can_be_asked_for(folder, tmp_path):
 
 
 def test_plans_below_the_separation_asked_for_are_warned_of(tmp_path):
-    """Levels 2 m apart cannot keep 3 m, and who is half a minute late is over others."""
-    few = scenario(targets=[[20, 30], [70, 60], [40, 80]], safety={"separation": 3.0})
+    """The run keeps 5.5 m; who is half a minute late does not, unless it flies at another level."""
+    few = scenario(targets=[[20, 30], [70, 60], [40, 80]], safety={"separation": 5.5})
     tc.simulate(few, tmp_path / "run.zarr")
     options = ["--kind", "qgroundcontrol", "--origin", "7.21,51.48", "--delay", "30"]
-    kept = tricover("export", tmp_path / "run.zarr", "-o", tmp_path / "kept", *options)
+    levels = ["--clearance", "8", "--spacing", "8"]
+    kept = tricover("export", tmp_path / "run.zarr", "-o", tmp_path / "kept", *options, *levels)
     assert (kept.exit_code, "Warning" in kept.stderr) == (0, False)
     for more in ([], ["--quiet"]):
         place = tmp_path / f"near{len(more)}"
-        result = tricover("export", tmp_path / "run.zarr", "-o", place, *options, "--spacing", "2", *more)
+        result = tricover("export", tmp_path / "run.zarr", "-o", place, *options, "--clearance", "3", *more)
         assert result.exit_code == 0
         assert result.stdout == ""
         [warning] = [line for line in result.stderr.splitlines() if line.startswith("Warning: ")]
         assert re.fullmatch(
-            r"Warning: as flown, vehicles come to 2\.\d\d m: nearer than the 3 m of safety.separation", warning
+            r"Warning: as flown, vehicles come to [45]\.\d\d m: nearer than the 5\.5 m of safety.separation", warning
         )
-    facts = json.loads(
-        tricover("export", tmp_path / "run.zarr", "-o", tmp_path / "facts", *options, "--spacing", "2", "--json").stdout
-    )
+    last = [*options, "--clearance", "3", "--json"]
+    facts = json.loads(tricover("export", tmp_path / "run.zarr", "-o", tmp_path / "facts", *last).stdout)
     assert facts["warning"] == warning.removeprefix("Warning: ")
 
 

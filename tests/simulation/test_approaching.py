@@ -7,7 +7,7 @@ import pytest
 
 import tricover as tc
 from tests.simulation.teams import eventful
-from tricover.simulation import approaching, run
+from tricover.simulation import Mission, approaching, run
 from tricover.simulation.approaching import closer_than, closest_pairs
 
 
@@ -23,7 +23,7 @@ def test_the_summary_says_who_and_when():
 
 @pytest.mark.parametrize(("most", "asked", "known"), [(0, None, False), (0, 0.5, True), (1, None, True)])
 def test_a_large_run_is_measured_only_if_it_was_asked_for(monkeypatch, most, asked, known):
-    made = tc.simulate(eventful().replace(safety={"separation": asked}))
+    made = tc.simulate(Mission.of(eventful().replace(safety={"separation": asked})))
     limit = (made.steps + 1) * made.mission.agents
     monkeypatch.setattr(run, "MEASURED", limit - 1 + most)
     assert made.measures_separation == known
@@ -69,7 +69,7 @@ def test_the_closest_few_where_nothing_is_asked_for():
 def test_all_who_are_too_close_where_it_is():
     made = tc.simulate(eventful())
     for wanted in (float(np.median(brute(made, 1e3)[1])), made.separation.distance / 2):
-        asking = tc.simulate(eventful().replace(safety={"separation": wanted}))
+        asking = tc.simulate(Mission.of(eventful().replace(safety={"separation": wanted})))
         found = closest_pairs(asking, 3)
         expected = brute(asking, wanted)[0] or brute(asking, 1e3)[0][:3]
         assert sorted(found.below.tolist()) == sorted(expected)
@@ -84,5 +84,5 @@ def test_in_a_crowd_those_that_were_closest_in_a_step(monkeypatch):
     assert found.steps.tolist() == steps.tolist()
     assert found.below.tolist() == made.approaches.agents[steps].tolist()
     assert found.distances.tolist() == made.approaches.distances[steps].tolist()
-    asking = tc.simulate(eventful().replace(safety={"separation": 1e3}))
+    asking = tc.simulate(Mission.of(eventful().replace(safety={"separation": 1e3})))
     assert closest_pairs(asking, 4).below.tolist() == asking.approaches.agents[asking.approaches.closest(4)].tolist()

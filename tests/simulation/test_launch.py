@@ -12,7 +12,7 @@ import pytest
 import tricover as tc
 from tests.simulation.teams import team
 from tricover.control import View, decide
-from tricover.errors import FileFormatError, InputError
+from tricover.errors import FileFormatError, InputError, SafetyWarning
 from tricover.simulation import Mission
 from tricover.simulation.deciding import decide_all, view_of
 from tricover.simulation.launch import launch_notices, launch_summary
@@ -226,7 +226,8 @@ def test_events_come_after_the_launch():
 
 def test_a_run_may_end_in_its_launch():
     flown, _ = pair()
-    run = tc.simulate(flown.replace(steps=2))
+    with pytest.warns(SafetyWarning, match="and the scenario has only 2"):
+        run = tc.simulate(flown.replace(steps=2))
     assert (run.steps, run.settled_at, run.converged) == (2, None, False)
     certificate = tc.certify(run)
     assert not certificate.holds

@@ -264,8 +264,9 @@ def test_the_desired_configuration_is_where_the_team_settles():
     assert run.converged
     told: Told = run.epochs[-1].told
     parts = run.network, run.targets, run.anchors, "centroid", 9
-    assert np.array_equal(tc.desired_configuration(*parts, told.zones, run.positions[-1]), run.positions[-1])
-    free = tc.desired_configuration(*parts, told.zones)  # every free cell can be reached here
+    last = run.positions[-1]
+    assert np.array_equal(tc.desired_configuration(*parts, zones=told.zones, positions=last), last)
+    free = tc.desired_configuration(*parts, zones=told.zones)  # every free cell can be reached here
     assert np.array_equal(free, run.positions[-1])
     plain = tc.desired_configuration(*parts)
     assert not np.array_equal(plain, free)
@@ -273,7 +274,7 @@ def test_the_desired_configuration_is_where_the_team_settles():
     with pytest.raises(InputError, match="resolution"):
         tc.desired_configuration(run.network, run.targets, zones=ZONES)
     with pytest.raises(InputError, match="positions must have the shape"):
-        tc.desired_configuration(*parts, ZONES, [[0, 0]])
+        tc.desired_configuration(*parts, zones=ZONES, positions=[[0, 0]])
 
 
 def test_one_agent_alone_decides_as_in_the_team():

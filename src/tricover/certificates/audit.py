@@ -49,11 +49,15 @@ def audit(
         checks.append(Nested(log))
     if log.settings.zones is not None:
         checks.append(Outside(log))
+    waited = False
     for step in steps_of(log):
+        waited |= step.gave_way is not None and bool(step.gave_way.any())
         for check in checks:
             if step.index >= log.launched or isinstance(check, Separation | Outside):
                 check.see(step)
-    claims = as_far_as_they_go(tuple(claim for check in checks for claim in check.claims()), log)
+    claims = tuple(claim for check in checks for claim in check.claims())
+    if waited:
+        claims = as_far_as_they_go(claims)
     subject = f"{log.name} ({log.agents} agents, {log.steps} steps)"
     return Certificate(subject, claims, products.contraction, convergence.layers, convergence.neighbourhood)
 
@@ -67,7 +71,8 @@ def steps_of(log: Log) -> Iterator[Step]:
         # Those who morph go by their in-neighbours' next positions.
         heard = after if log.settings.motion == "morph" else before
         rows = last.rows if last is not None and same else rows_of(frame, heard, after)
-        last = Step(index, before, after, epoch, frame, rows, same)
+        gave_way = None if log.gave_way is None or index < log.launched else log.gave_way(index)
+        last = Step(index, before, after, epoch, frame, rows, same, gave_way)
         yield last
 
 

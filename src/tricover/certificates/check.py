@@ -28,6 +28,7 @@ class Step:
         frame: the network's followers, by layer.
         rows: the followers' rows of Γ[t]; with the motion ``morph``, in their triangles at t+1.
         same: whether Γ[t] is Γ[t-1], to the bit, because both steps have the same positions and the same network.
+        gave_way: who was not let go where it decided to, to keep apart, (N,); None: not known.
     """
 
     index: int
@@ -37,6 +38,7 @@ class Step:
     frame: Frame
     rows: Rows
     same: bool
+    gave_way: Flags | None = None
 
     @property
     def opens(self) -> bool:

@@ -22,11 +22,26 @@ class Faults:
     unit: str = "m"
     first: list[Fault] = field(default_factory=list)
     count: int = 0
+    excused: int = 0
     worst: float = 0.0
     reasons: Counter[str] = field(default_factory=Counter)
 
-    def add(self, agents: NDArray[np.integer], step: int, amounts: NDArray[np.float64], reasons: Sequence[str]) -> None:
-        """Faults of several agents (K,) in one step, with amounts (K,) and reasons (K,)."""
+    def add(
+        self,
+        agents: NDArray[np.integer],
+        step: int,
+        amounts: NDArray[np.float64],
+        reasons: Sequence[str],
+        gave_way: NDArray[np.bool_] | None = None,
+    ) -> None:
+        """Faults of several agents (K,) in one step, with amounts (K,) and reasons (K,).
+
+        Those of agents that ``gave_way`` (N,) to others are excused, and counted apart.
+        """
+        if gave_way is not None and gave_way[agents].any():
+            left = np.flatnonzero(~gave_way[agents])
+            self.excused += len(agents) - len(left)
+            agents, amounts, reasons = agents[left], amounts[left], [reasons[row] for row in left.tolist()]
         self.count += len(agents)
         self.worst = max(self.worst, float(np.max(amounts, initial=0.0)))
         self.reasons.update(reasons)

@@ -123,6 +123,7 @@ class Log:
         times: when the steps were, (T+1,) in seconds; None if it is not known.
         planned: ``planned(step)`` gives where everybody was to be at step + 1, (N, 2), for ``morph``; None: not known,
             or agents are where they plan to be.
+        gave_way: ``gave_way(step)`` says who was not let go where it decided to, to keep apart, (N,); None: not known.
     """
 
     name: str
@@ -135,6 +136,7 @@ class Log:
     still_from: int = 0
     times: Floats | None = None
     planned: Callable[[int], Floats] | None = None
+    gave_way: Callable[[int], Flags] | None = None
 
     def __repr__(self) -> str:
         return f"<Log of {self.agents} agents, {self.steps} steps: {self.name}>"

@@ -22,6 +22,7 @@ from tricover.certificates.check import Step
 from tricover.certificates.faults import Faults
 from tricover.certificates.log import ROUNDING, Log
 from tricover.certificates.transition import Rows, rows_of
+from tricover.certificates.waiting import excused_claim
 from tricover.geometry import CellGrid, as_zones, volumes
 
 __all__ = ["Margins"]
@@ -60,7 +61,7 @@ class Margins:
         self.smallest = min(self.smallest, float(found.min(initial=np.inf)))
         bad = short[found[short] < settings.margin - slack * settings.resolution]
         agents = step.frame.followers[proper[bad]]
-        self.faults.add(agents, step.index, settings.margin - found[bad], self._reasons(agents))
+        self.faults.add(agents, step.index, settings.margin - found[bad], self._reasons(agents), step.gave_way)
 
     def _kept(self, standing: Rows, landing: Rows, places: Ints) -> Floats:
         """Margins (K,) that landing points kept: in the best cell that could be meant, or in the triangle."""
@@ -128,6 +129,8 @@ class Margins:
         if self.smallest == np.inf:
             return [Claim(*head, NOT_APPLICABLE, "No reach sets with area: no triangle had any.")]
         figures = {"margin": settings.margin, "smallest_margin": self.smallest, **self.faults.figures}
+        if self.faults.excused and not self.faults.count:
+            return [excused_claim(head, self.faults, "landings are outside reach sets")]
         if self.faults.count:
             landings = counted(self.faults.count, "landing")
             text = f"{landings} outside reach sets, the worst by {self.faults.worst:.3g} of a cell."

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.certificates.log import Log, LoggedEpoch, Settings, after_launch
+from tricover.control import GAVE_WAY
 from tricover.errors import InputError, agents, listed
 from tricover.geometry import combine
 from tricover.network import Network, build_network
@@ -28,8 +29,23 @@ def log_of_run(run: Run) -> Log:
     reader = partial(run.read, "positions")
     misses = run.scenario.control.motion == "morph" and not run.mission.exact.all()
     planned = partial(_planned, run) if misses else None
-    log = Log(run.scenario.name, run.mission.agents, run.steps, reader, epochs, times=times, planned=planned)
+    waits = run.mission.world.clearance.apart > 0
+    log = Log(
+        run.scenario.name,
+        run.mission.agents,
+        run.steps,
+        reader,
+        epochs,
+        times=times,
+        planned=planned,
+        gave_way=partial(_gave_way, run) if waits else None,
+    )
     return _with_mission(log, run.mission, [epoch.told.paths for epoch in run.epochs])
+
+
+def _gave_way(run: Run, step: int) -> NDArray[np.bool_]:
+    """Who was not let go where it decided to, (N,)."""
+    return np.asarray(run.read("next_cell", step, step + 1)[0] == GAVE_WAY)
 
 
 def _planned(run: Run, step: int) -> Floats:

@@ -24,6 +24,7 @@ from tricover.certificates.certificate import FAILS, HOLDS, NOT_APPLICABLE, NOTH
 from tricover.certificates.check import Step
 from tricover.certificates.faults import Faults
 from tricover.certificates.log import Log
+from tricover.certificates.waiting import excused_claim
 
 __all__ = ["Anchors", "Stochastic", "Structure"]
 
@@ -173,7 +174,7 @@ class Stochastic:
         bad = np.flatnonzero(rows.outside)
         if bad.size:
             reasons = [self._reason(step, place) for place in bad.tolist()]
-            self.faults.add(step.frame.followers[bad], step.index, rows.outside[bad], reasons)
+            self.faults.add(step.frame.followers[bad], step.index, rows.outside[bad], reasons, step.gave_way)
         self._before = step.frame.network.in_neighbors
 
     def _reason(self, step: Step, place: int) -> str:
@@ -194,6 +195,8 @@ class Stochastic:
         """The one verdict."""
         if not self.rows:
             return [Claim(*self.head, NOT_APPLICABLE, NOTHING_SEEN)]
+        if self.faults.excused and not self.faults.count:
+            return [excused_claim(self.head, self.faults, f"of {self.rows} rows are not stochastic")]
         good = not self.faults.count
         summary = (
             f"All {self.rows} rows are stochastic; smallest weight {self.smallest:.3g}."

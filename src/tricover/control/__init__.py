@@ -7,7 +7,7 @@ A simulator calls these with all agents, a process on a drone with one: the func
 """
 
 from tricover.control.arrival import distances
-from tricover.control.decision import HOLD, NO_CELL, Cells, Decision, cells_of, decide
+from tricover.control.decision import GAVE_WAY, HOLD, NO_CELL, Cells, Decision, cells_of, decide
 from tricover.control.memory import Memory, learn, memory_of, rows_of
 from tricover.control.reach_sets import inset, points_as_sets, reach_sets_of
 from tricover.control.told import MOTIONS, Motion, Told
@@ -15,6 +15,7 @@ from tricover.control.view import Near, View
 from tricover.control.zones import CutOff, cut_off, named_by_zone
 
 __all__ = [
+    "GAVE_WAY",
     "HOLD",
     "MOTIONS",
     "NO_CELL",

@@ -39,7 +39,7 @@ from tricover.geometry import OUTSIDE
 from tricover.goals import cell_points, goal_cells
 from tricover.goals.zones import HELD, TOUCHING, UNTOUCHED
 
-__all__ = ["HOLD", "NO_CELL", "Cells", "Decision", "cells_of", "decide"]
+__all__ = ["GAVE_WAY", "HOLD", "NO_CELL", "Cells", "Decision", "cells_of", "decide"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -48,6 +48,11 @@ NO_CELL = -2
 """The cell of agents that have none: anchors, and those who do not take part."""
 HOLD = -3
 """The goal cell and the next cell of agents that hold, as every way from where they are would meet a zone."""
+GAVE_WAY = -4
+"""The next cell of agents that were not let go where they decided to, or not in one step.
+
+They waited, went aside or made room, to keep apart.
+"""
 
 
 class Cells(NamedTuple):

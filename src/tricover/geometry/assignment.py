@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tricover.errors import InputError
-from tricover.formats.points import checked_positions
+from tricover.formats.points import LARGEST, checked_positions
 from tricover.geometry.approach import Separation, separation
 
 __all__ = ["EXACT", "Assignment", "assess_flight", "assign_by_groups", "assign_places"]
@@ -192,9 +192,9 @@ def _sorted(points: Floats, axis: int) -> Ints:
 
 def _mend(starts: Floats, goals: Floats, order: Ints, limit: float) -> None:
     """Let those swap places who come closer than the limit, until nobody does or gains by it."""
-    swaps = 1 if limit > 0 else 0
+    swaps = 1 if 0 < limit < np.inf else 0  # one agent has nobody to meet
     while swaps:
-        pairs = separation(np.stack([starts, goals[order]]), limit).below
+        pairs = separation(np.stack([starts, goals[order]]), min(limit, LARGEST)).below
         swaps = sum(_swap(starts, goals, order, *pair) for pair in pairs.tolist())
 
 

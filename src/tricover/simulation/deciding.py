@@ -5,7 +5,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.control import NO_CELL, Cells, Decision, View, cells_of, decide, distances, points_as_sets, reach_sets_of
+from tricover.control import (
+    GAVE_WAY,
+    NO_CELL,
+    Cells,
+    Decision,
+    View,
+    cells_of,
+    decide,
+    distances,
+    points_as_sets,
+    reach_sets_of,
+)
 from tricover.control.memory import nothing_planned, rows_of
 from tricover.control.options import Limits, options_of
 from tricover.control.told import Told
@@ -140,9 +151,7 @@ def kept_clear(mission: Mission, state: State, decisions: Decisions) -> Decision
     assert kept.reach_sets is not None, "there are as many as before"
     kept.reach_sets[changed] = sets[changed]
     if kept.decision.cells is not None:
-        rows = np.flatnonzero(np.isin(order, changed) & (layers[order] > 0))
-        cells = told.grid.holding(sets[order[rows]].mean(axis=1), view.heard[rows])
-        kept.decision.cells.next[order[rows]] = cells
+        kept.decision.cells.next[changed] = GAVE_WAY
     return kept
 
 

@@ -8,7 +8,7 @@ Arrays have an entry for each step t; N is the final roster, and T the number of
     goal_cell  (T, N)       cell that holds its goal point at t; -1 in a triangle without area, -2 for all others. Near
                             zones the cell that it can get to; -3 for an agent that holds
     next_cell  (T, N)       cell that it decided to go to at t; -1 where there is no policy to ask, -2 for all others;
-                            -3 for an agent that holds
+                            -3 for an agent that holds, -4 for one that gave way to others, see ``world.clearance``
     weights    (T, N, 3)    α_{i,j}[t] with r_i[t+1] = Σ_j α_{i,j}[t] r_j[t], in the order of ``in_neighbors``: the
                             followers' rows of Γ[t]; a third each in a triangle without area. 0 for all others (an
                             anchor's row is that of the identity). With the motion ``morph``: w_ij[t+1] of the plan,
