@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 import tricover as tc
 from tricover.cli.main import app
+from tricover.simulation import Mission
 
 
 def tricover(*arguments):
@@ -105,24 +106,21 @@ def test_plans_with_everything_that_can_be_asked_for(folder, tmp_path):
 
 
 def test_plans_below_the_separation_asked_for_are_warned_of(tmp_path):
-    """The run keeps 5.5 m; who is half a minute late does not, unless it flies at another level."""
-    few = scenario(targets=[[20, 30], [70, 60], [40, 80]], safety={"separation": 5.5})
-    tc.simulate(few, tmp_path / "run.zarr")
-    options = ["--kind", "qgroundcontrol", "--origin", "7.21,51.48", "--delay", "30"]
-    levels = ["--clearance", "8", "--spacing", "8"]
-    kept = tricover("export", tmp_path / "run.zarr", "-o", tmp_path / "kept", *options, *levels)
+    """Two pads are 8.04 m apart: that is enough for 8 m, and not for 9 m, whatever the levels."""
+    options = ["--kind", "qgroundcontrol", "--origin", "7.21,51.48", "--spacing", "10", "--clearance", "10"]
+    for asked in (8.0, 9.0):
+        tc.simulate(Mission.of(scenario(safety={"separation": asked})), tmp_path / f"{asked:.0f}.zarr")
+    kept = tricover("export", tmp_path / "8.zarr", "-o", tmp_path / "kept", *options)
     assert (kept.exit_code, "Warning" in kept.stderr) == (0, False)
     for more in ([], ["--quiet"]):
         place = tmp_path / f"near{len(more)}"
-        result = tricover("export", tmp_path / "run.zarr", "-o", place, *options, "--clearance", "3", *more)
+        result = tricover("export", tmp_path / "9.zarr", "-o", place, *options, *more)
         assert result.exit_code == 0
         assert result.stdout == ""
         [warning] = [line for line in result.stderr.splitlines() if line.startswith("Warning: ")]
-        assert re.fullmatch(
-            r"Warning: as flown, vehicles come to [45]\.\d\d m: nearer than the 5\.5 m of safety.separation", warning
-        )
-    last = [*options, "--clearance", "3", "--json"]
-    facts = json.loads(tricover("export", tmp_path / "run.zarr", "-o", tmp_path / "facts", *last).stdout)
+        said = r"Warning: as flown, vehicles come to 8\.\d\d m: nearer than the 9 m of safety.separation"
+        assert re.fullmatch(said, warning)
+    facts = json.loads(tricover("export", tmp_path / "9.zarr", "-o", tmp_path / "facts", *options, "--json").stdout)
     assert facts["warning"] == warning.removeprefix("Warning: ")
 
 
