@@ -12,6 +12,7 @@ from tricover.export import Flight, flights_of
 from tricover.plot import plot_heights
 from tricover.plot.kinds import KINDS, Subject
 from tricover.plot.style import layer_colours
+from tricover.simulation import Mission
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +70,7 @@ def test_axes_of_ones_own(flights):
 
 
 def test_the_kind_has_the_separation_asked_for():
-    run = tc.simulate(scenario(safety={"separation": 12.0}, steps=5))
+    run = tc.simulate(Mission.of(scenario(safety={"separation": 12.0}, steps=5)))
     _, over_time = KINDS["heights"].draw(Subject(run))
     heights = [line.get_ydata().max() for line in over_time.lines]
     assert heights[:2] == [30, 42]

@@ -28,6 +28,7 @@ from tricover.plot import (
 from tricover.plot.agents import draw_targets, place_targets, present_targets
 from tricover.plot.kinds import KINDS, Subject
 from tricover.plot.style import GROUND, WANTED, layer_colours
+from tricover.simulation import Mission
 
 RNG = np.random.default_rng(5)
 SQUARE = np.array([[0.0, 0.0], [100.0, 0.0], [100.0, 100.0], [0.0, 100.0]])
@@ -385,6 +386,6 @@ def test_figures_of_the_network_begin_after_the_launch():
     plt.close("all")
     with pytest.raises(InputError, match=f"the network is used from step {launch} on: there is no transition"):
         Subject(run, step=launch - 1).draw_transition()
-    short = tc.simulate(made.replace(steps=3))
+    short = tc.simulate(Mission.of(made.replace(steps=3)))
     with pytest.raises(InputError, match="this run has no steps after its launch: there is no story to tell"):
         story._life(short, agent, None)

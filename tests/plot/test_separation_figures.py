@@ -9,6 +9,7 @@ import tricover as tc
 from tricover.plot import plot_approaches, plot_separation
 from tricover.plot.kinds import KINDS, Subject
 from tricover.plot.style import ACTUAL, WANTED
+from tricover.simulation import Mission
 from tricover.simulation.approaching import closer_than
 
 
@@ -16,7 +17,7 @@ def a_run(**changes):
     rng = np.random.default_rng(2)
     control = {"motion": "walk", "resolution": 6}
     reference, targets = rng.uniform(0, 50, (30, 2)), rng.uniform(0, 50, (300, 2))
-    return tc.simulate(tc.Scenario(reference=reference, targets=targets, control=control, **changes))
+    return tc.simulate(Mission.of(tc.Scenario(reference=reference, targets=targets, control=control, **changes)))
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +79,7 @@ def test_the_five_are_the_closest_of_all_pairs(run):
 
 
 def test_all_who_came_too_close_are_drawn_in_another_colour(run):
-    wanted = 3.0
+    wanted = 6.0
     asking = a_run(safety={"separation": wanted}, steps=2, stop_when_settled=False)
     close = closer_than(asking, wanted)
     assert len(close.below) > 5

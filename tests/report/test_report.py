@@ -13,6 +13,7 @@ import tricover as tc
 from tests.report.pages import Page, decoded, scenario, with_events
 from tricover.certificates import FAILS, Fault
 from tricover.report import playback, write_report
+from tricover.simulation import Mission
 
 
 @pytest.fixture(scope="module")
@@ -322,5 +323,5 @@ def test_in_a_launch_nobody_listens(tmp_path):
 
 def test_a_run_that_ends_in_its_launch(tmp_path):
     made = tc.Scenario.load(Path(__file__).parents[2] / "examples" / "from-pads.toml")
-    write_report(tc.simulate(made.replace(steps=3)), tmp_path / "page.html")
+    write_report(tc.simulate(Mission.of(made.replace(steps=3))), tmp_path / "page.html")
     assert "There is no step after the launch of 16 steps" in Page(tmp_path / "page.html").text

@@ -5,6 +5,7 @@ import pytest
 import tricover as tc
 from tests.report.pages import Page, scenario, with_events
 from tricover.report import findings_of, run_sections, write_report
+from tricover.simulation import Mission
 from tricover.units import length
 
 
@@ -30,7 +31,7 @@ def test_the_closest_pairs_are_listed_and_drawn(made, tmp_path):
 
 
 def test_pairs_below_what_was_asked_for_are_counted(monkeypatch):
-    run = tc.simulate(scenario(safety={"separation": 20.0}))
+    run = tc.simulate(Mission.of(scenario(safety={"separation": 20.0})))
     count = len(tc.separation(run.positions, 20.0).below)
     html = section(run)
     assert count > 20

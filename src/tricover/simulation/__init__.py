@@ -1,6 +1,6 @@
 """Scenarios, missions, the one loop, runs and their store."""
 
-from tricover.simulation.forecast import forecast
+from tricover.simulation.forecasts import forecast
 from tricover.simulation.loop import Progress, simulate, steps
 from tricover.simulation.mission import Epoch, Mission
 from tricover.simulation.run import Run

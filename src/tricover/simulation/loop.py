@@ -17,7 +17,7 @@ from os import PathLike
 from pathlib import Path
 
 from tricover.errors import InputError, SafetyWarning, StoreError
-from tricover.simulation.forecast import forecast
+from tricover.simulation.forecasts import forecast
 from tricover.simulation.incremental import Incremental
 from tricover.simulation.mission import Mission, as_mission
 from tricover.simulation.record import GrowingRecord, MemoryRecord

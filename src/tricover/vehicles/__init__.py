@@ -5,8 +5,8 @@ from tricover.vehicles.gone import Gone
 from tricover.vehicles.landing import inside
 from tricover.vehicles.mixed import Mixed, lands
 from tricover.vehicles.protocol import LANDINGS, Landing, Vehicle, check_vehicle, middles, step_draws
-from tricover.vehicles.ranges import ranges
 from tricover.vehicles.registry import KINDS, is_built_in, settings, vehicle
+from tricover.vehicles.step_lengths import ranges
 
 __all__ = [
     "KINDS",

@@ -12,8 +12,8 @@ a pair in a step is at least d, or what it was at the beginning of the step, wha
 they can; since upper layers go first, nobody waits for one below it that could make room. In a crowd some may be stuck.
 
 Vehicles that may miss are given the distance d = S + 2·e instead of S, where e is how far they may miss. They are sent
-no farther than they can go in a step (``vehicles.ranges``), and as they do not go at even speed, it is their whole ways
-that are kept apart. What is proved is then about straight ways that end within e of where they were to end.
+no farther than they can go in a step (``vehicles.step_lengths``), and as they do not go at even speed, it is their
+whole ways that are kept apart. What is proved is then about straight ways that end within e of where they were to end.
 """
 
 from dataclasses import dataclass
