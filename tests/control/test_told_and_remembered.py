@@ -10,6 +10,7 @@ from tests.simulation.plain import cell_of, coordinates
 from tests.simulation.teams import scenario, team
 from tricover import mdp
 from tricover.control import Near, Told, View, cells_of, decide, distances, memory_of, reach_sets_of
+from tricover.errors import InputError
 from tricover.simulation import Mission
 
 TRIANGLE = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]])
@@ -174,3 +175,11 @@ def test_rows_of_a_view_are_rows_of_all_that_it_holds():
             np.testing.assert_array_equal(own, lists[agent])
         assert some.near.offsets[-1] == len(some.near.positions)
     assert a_team()[1].rows(np.array([1])).near is None
+
+
+@pytest.mark.parametrize("name", ["speed", "separation"])
+@pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf"), [1.0, 2.0], "2"])
+def test_lengths_that_are_none_are_named(name, value):
+    network = tc.build_network([[0, 0], [4, 0], [0, 4], [1, 1]])
+    with pytest.raises(InputError, match=f"{name} must be a positive number of metres"):
+        Told(network, network.reference[None, network.anchors], **{name: value})

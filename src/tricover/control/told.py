@@ -78,6 +78,10 @@ class Told:
             check_room(_CELL_BYTES * cells, f"{cells} cells for the resolution {self.resolution}")
         if type(self.launch) is not int or self.launch < 0:
             raise InputError(f"launch must be a whole number of steps from 0 on, not {shown(self.launch)}")
+        for name in ("speed", "separation"):
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, int | float) and 0 < value <= LARGEST):
+                raise InputError(f"{name} must be a positive number of metres, not {shown(value)}")
         shape, anchors = self.paths.shape, len(self.network.anchors)
         if len(shape) != 3 or not shape[0] or shape[1:] != (anchors, 2) or (np.abs(self.paths) > LARGEST).any():
             raise InputError(f"paths of {anchors} anchors have the shape (K, {anchors}, 2), in metres, not {shape}")
