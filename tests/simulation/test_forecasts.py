@@ -7,6 +7,7 @@ import tricover as tc
 from tests.safety.crowds import apart, crowd
 from tricover.errors import SafetyWarning
 from tricover.simulation import Mission, forecast
+from tricover.units import length
 
 TEAM = apart(np.random.default_rng(1), 20, 6.0)
 
@@ -90,3 +91,33 @@ def test_a_way_from_a_pad_through_a_zone_is_named():
     (notice,) = said(reference=team, control={"motion": "walk", "speed": 20.0}, safety={"zones": wall})
     assert notice.startswith("20 agents enter a zone on the way from the pads: 0 (zone 0, step 0), ")
     assert notice.endswith(" and 15 more")
+
+
+def test_what_morph_does_not_keep_is_named_and_what_it_keeps_is_not():
+    """The forecast of morph is the plan itself: it names exactly those that come closer."""
+    named = kept = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        team = rng.uniform(0, 100, (int(rng.integers(12, 40)), 2))
+        apart = tc.separation(team[None]).distance
+        mission = Mission.of(
+            tc.Scenario(
+                reference=team,
+                targets=rng.uniform(0, 100, ([1, 4, 300][seed % 3], 2)),
+                control={"motion": "morph", "speed": 5.0},
+                safety={"separation": 0.9 * apart},
+                steps=400,
+            )
+        )
+        run = tc.simulate(mission)
+        pairs = tc.separation(run.positions, 0.9 * apart).below
+        if not len(pairs):
+            kept += forecast(mission) == ()
+            continue
+        (notice,) = forecast(mission)
+        assert f" ways closer than the separation of {length(0.9 * apart)}: " in notice
+        assert f"{len(pairs)} pairs" in notice or len(pairs) == 1
+        closest = run.separation.agents
+        assert f": {closest[0]} and {closest[1]} (" in notice
+        named += 1
+    assert named > 2 < kept

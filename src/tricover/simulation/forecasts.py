@@ -4,8 +4,9 @@
     launch    pads and places between which the separation is not guaranteed, ways from the pads through zones
     anchors   anchors whose given ways bring them closer
     places    agents whose desired places are closer, for lack of room in their triangles (``goals.room``)
-    zones     agents that ``reach`` and ``morph`` would bring into a zone, as they do not go around: found by flying the
-              whole run once with vehicles that land where they are sent
+    ways      agents that ``morph`` would bring closer on their way, as it does not wait: found by flying the whole run
+              once with vehicles that land where they are sent
+    zones     agents that ``reach`` and ``morph`` would bring into a zone, as they do not go around: found like that, too
 
 Nobody is brought closer than it is (``world.clearance``), so agents that start too close stay so until they part, and
 two whose places are too close never both arrive. An empty forecast is no proof that everybody arrives.
@@ -19,9 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.geometry import Crossing, Separation, crossings, separation
+from tricover.geometry.approach import separation_of
 from tricover.goals import settled_configuration
 from tricover.simulation.launch import launch_notices
 from tricover.simulation.mission import Mission
+from tricover.simulation.step import Step
 from tricover.units import length
 from tricover.vehicles.exact import Exact
 
@@ -52,11 +55,16 @@ def _into_zones(mission: Mission, zones: tuple[Floats, ...]) -> Iterator[str]:
     yield from _entering(_flown_into(mission, zones), f"as {motion} does not go around")
 
 
-def _flown_into(mission: Mission, zones: tuple[Floats, ...]) -> Iterator[Crossing]:
-    """Ways into zones after the launch, if everybody lands where it is sent."""
+def _flown(mission: Mission) -> Iterator[Step]:
+    """The steps of a run in which everybody lands where it is sent."""
     from tricover.simulation.loop import steps  # here, as a run asks for its forecast
 
-    for before, after in pairwise(steps(replace(mission, vehicle=Exact()))):
+    return steps(replace(mission, vehicle=Exact()))
+
+
+def _flown_into(mission: Mission, zones: tuple[Floats, ...]) -> Iterator[Crossing]:
+    """Ways into zones after the launch, if everybody lands where it is sent."""
+    for before, after in pairwise(_flown(mission)):
         if before.step >= mission.launch:
             way, there = [before.positions, after.positions], [before.present, after.present]
             found = crossings(way, zones, there)
@@ -83,6 +91,10 @@ def _too_close(mission: Mission, asked: float) -> Iterator[str]:
         paths = epoch.told.paths
         if not epoch.told.some_stay:  # else it is not known yet where they are
             yield from _named(separation(paths, asked), anchors, f"given ways (from step {epoch.start} on)", asked)
+    if mission.scenario.control.motion == "morph":
+        moments = ((step.positions, step.present) for step in _flown(mission))
+        yield from _named(separation_of(moments, asked), np.arange(mission.agents), "ways", asked)
+        return
     places = _places(mission)
     if places is not None:
         living = np.flatnonzero(mission.epochs[-1].network.layer >= 0)
