@@ -6,7 +6,7 @@
     places    agents whose desired places are closer, for lack of room in their triangles (``goals.room``)
     ways      agents that ``morph`` would bring closer on their way, as it does not wait: found by flying the whole run
               once with vehicles that land where they are sent
-    zones     agents that ``reach`` and ``morph`` would bring into a zone, as they do not go around: found like that, too
+    zones     agents that ``reach`` and ``morph`` would bring into a zone, as they do not go around: found so, too
 
 Nobody is brought closer than it is (``world.clearance``), so agents that start too close stay so until they part, and
 two whose places are too close never both arrive. An empty forecast is no proof that everybody arrives.
