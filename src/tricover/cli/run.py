@@ -72,8 +72,9 @@ def run(
 
 def _show(facts: dict[str, Any], closest: str, cut_off: str, launch: str | None) -> None:
     settled = "no" if facts["settled_at"] is None else f"at step {facts['settled_at']}"
+    layers = "1 layer" if facts["layers"] == 1 else f"{facts['layers']} layers"
     rows = {
-        "agents": f"{facts['agents']} in {facts['layers']} layers below the anchors",
+        "agents": f"{facts['agents']} in {layers} below the anchors",
         "control": f"{facts['motion']}, goal {facts['goal']}",
         "vehicle": facts["vehicle"],
         **_launch(facts, launch),

@@ -22,7 +22,8 @@ def lead_of(run: Run) -> str:
     """The run in a sentence."""
     facts = run.summary()
     targets = len(run.mission.targets)
-    return f"{facts['agents']:,} agents in {facts['layers']} layers cover {targets:,} targets: {run.steps:,} steps."
+    layers = "1 layer" if facts["layers"] == 1 else f"{facts['layers']} layers"
+    return f"{facts['agents']:,} agents in {layers} cover {targets:,} targets: {run.steps:,} steps."
 
 
 def verdicts_of(run: Run, certificate: Certificate) -> list[tuple[str, bool | None]]:
