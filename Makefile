@@ -1,7 +1,7 @@
 # Everything a newcomer types: `make demo` and `make test`. Each makes .venv and installs what it needs.
 PYTHON ?= python3
 BIN := .venv/bin
-RENDERED := tests/test_site.py tests/plot tests/report tests/paper/test_reproduction.py $(addprefix tests/cli/test_,plot.py report.py reproduce.py)
+RENDERED := tests/test_site.py tests/test_docs.py tests/plot tests/report tests/paper/test_reproduction.py $(addprefix tests/cli/test_,plot.py report.py reproduce.py)
 CAMPAIGNS := tests/fuzz tests/simulation/test_campaigns.py tests/certificates/test_forged.py $(wildcard tests/safety/test_*_campaign.py)
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
@@ -13,7 +13,7 @@ demo: .venv/.run
 
 test: .venv/.dev
 	@$(BIN)/python -m pytest --ignore tests/browser $(addprefix --ignore ,$(RENDERED) $(CAMPAIGNS)) --numprocesses auto --maxprocesses 4 --dist loadfile
-	@echo "Left to make check: figures, films, pages and the site ($(RENDERED)), the report in a real browser (tests/browser),"
+	@echo "Left to make check: figures, films, pages, the site and what the documentation shows ($(RENDERED)), the report in a real browser (tests/browser),"
 	@echo "  campaigns of broken files, stores, logs and crowded teams ($(CAMPAIGNS))"
 
 # What draws, films and builds pages takes long, and is seldom what a change is about.
