@@ -15,6 +15,7 @@ from tricover.geometry._predicates import orient2d
 __all__ = [
     "TILES",
     "Field",
+    "apart_by",
     "crossing",
     "first_near",
     "holding",
@@ -24,6 +25,7 @@ __all__ = [
     "list_near",
     "near_box",
     "self_crossing",
+    "to_segment",
     "ways_near",
 ]
 
@@ -108,7 +110,7 @@ def _meet(ax: float, ay: float, bx: float, by: float, cx: float, cy: float, dx: 
 
 
 @kernel
-def _to_segment(x: float, y: float, ax: float, ay: float, bx: float, by: float) -> float:
+def to_segment(x: float, y: float, ax: float, ay: float, bx: float, by: float) -> float:
     """Distance of a point to a segment."""
     sx, sy = bx - ax, by - ay
     square = sx * sx + sy * sy
@@ -119,12 +121,12 @@ def _to_segment(x: float, y: float, ax: float, ay: float, bx: float, by: float) 
 
 
 @kernel
-def _apart_by(ax: float, ay: float, bx: float, by: float, cx: float, cy: float, dx: float, dy: float) -> float:
+def apart_by(ax: float, ay: float, bx: float, by: float, cx: float, cy: float, dx: float, dy: float) -> float:
     """Distance of the segments ab and cd."""
     if _meet(ax, ay, bx, by, cx, cy, dx, dy):
         return 0.0
-    ends = min(_to_segment(ax, ay, cx, cy, dx, dy), _to_segment(bx, by, cx, cy, dx, dy))
-    return min(ends, min(_to_segment(cx, cy, ax, ay, bx, by), _to_segment(dx, dy, ax, ay, bx, by)))
+    ends = min(to_segment(ax, ay, cx, cy, dx, dy), to_segment(bx, by, cx, cy, dx, dy))
+    return min(ends, min(to_segment(cx, cy, ax, ay, bx, by), to_segment(dx, dy, ax, ay, bx, by)))
 
 
 @kernel
@@ -134,7 +136,7 @@ def way_to_edges(field: Field, zone: int, ax: float, ay: float, bx: float, by: f
     best = np.inf
     d = last - 1
     for c in range(first, last):
-        found = _apart_by(ax, ay, bx, by, corners[c, 0], corners[c, 1], corners[d, 0], corners[d, 1])
+        found = apart_by(ax, ay, bx, by, corners[c, 0], corners[c, 1], corners[d, 0], corners[d, 1])
         best = min(best, found)
         if best <= enough:
             return best

@@ -32,7 +32,6 @@ __all__ = ["Decisions", "decide_all", "kept_clear", "view_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.compiled import kernel
+from tricover.geometry._polygons import apart_by, to_segment
 
 __all__ = ["Moves", "take_turns"]
 
@@ -83,27 +84,6 @@ def _gap(px: float, py: float, vx: float, vy: float, widening: float) -> float:
         share = (widening * np.sqrt(across / (speed - widening * widening)) - along) / speed
         share = min(max(share, 0.0), 1.0)
     return float(np.hypot(px + share * vx, py + share * vy)) - share * widening
-
-
-@kernel
-def _to_way(x: float, y: float, ax: float, ay: float, bx: float, by: float) -> float:
-    """Distance of a point from a straight way."""
-    vx, vy = bx - ax, by - ay
-    speed = vx * vx + vy * vy
-    share = 0.0 if speed == 0.0 else min(max(((x - ax) * vx + (y - ay) * vy) / speed, 0.0), 1.0)
-    return float(np.hypot(x - ax - share * vx, y - ay - share * vy))
-
-
-@kernel
-def _between_ways(px: float, py: float, vx: float, vy: float, ux: float, uy: float) -> float:
-    """Distance of two straight ways, from p by v and from 0 by u; 0 where they cross."""
-    across = vx * uy - vy * ux
-    if across != 0.0:
-        share, other = (ux * py - uy * px) / across, (vx * py - vy * px) / across
-        if 0.0 <= share <= 1.0 and 0.0 <= other <= 1.0:
-            return 0.0
-    ends = min(_to_way(px, py, 0.0, 0.0, ux, uy), _to_way(px + vx, py + vy, 0.0, 0.0, ux, uy))
-    return min(ends, _to_way(0.0, 0.0, px, py, px + vx, py + vy), _to_way(ux, uy, px, py, px + vx, py + vy))
 
 
 @kernel
@@ -183,7 +163,7 @@ def _look(moves: Moves, turns: _Turns, tiles: _Tiles, entries: _Entries, i: int,
                 if moves.together:
                     gap = _gap(dx, dy, vx - ux, vy - uy, widening)
                 else:
-                    gap = _between_ways(dx, dy, vx, vy, ux, uy) - widening
+                    gap = apart_by(dx, dy, dx + vx, dy + vy, 0.0, 0.0, ux, uy) - widening
                 if gap >= min(moves.apart, np.hypot(dx, dy)):
                     continue
                 if turns.status[j] == _MOVES:
@@ -200,7 +180,7 @@ def _makes_room(moves: Moves, i: int, option: int, j: int) -> bool:
     """Whether an option of i leaves the way free that j would like to go."""
     x, y = moves.points[i, option, 0], moves.points[i, option, 1]
     ax, ay = moves.positions[j, 0], moves.positions[j, 1]
-    return _to_way(x, y, ax, ay, moves.points[j, 0, 0], moves.points[j, 0, 1]) >= moves.apart
+    return to_segment(x, y, ax, ay, moves.points[j, 0, 0], moves.points[j, 0, 1]) >= moves.apart
 
 
 @kernel
