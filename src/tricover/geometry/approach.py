@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from tricover.errors import InputError
 from tricover.formats.points import LARGEST
 from tricover.geometry._approach import Closest
+from tricover.geometry.motions import checked_motion
 from tricover.geometry.way_tree import Asked, closest_ways, nobody
 from tricover.limits import check_room, memory_limit
 from tricover.units import length
@@ -117,24 +118,8 @@ def separation(positions: ArrayLike, limit: float | None = None, present: ArrayL
     >>> separation(crossing)
     <Separation 0 m: agents 0 and 1, step 0, after 0.50 of it>
     """
-    given = np.asarray(positions, dtype=np.float64)
-    if given.ndim != 3 or given.shape[2] != 2 or not len(given):
-        raise InputError(f"positions must have the shape (steps + 1, agents, 2), not {given.shape}")
-    there = np.ones(given.shape[:2], np.bool_) if present is None else np.asarray(present, np.bool_)
-    if there.shape != given.shape[:2]:
-        raise InputError(f"present must have the shape {given.shape[:2]}, not {there.shape}")
-    _check(given, there)
+    given, there = checked_motion(positions, present)
     return separation_of(zip(given, there, strict=True), limit)
-
-
-def _check(positions: Floats, there: Flags) -> None:
-    """Who takes part in a step needs a position before and after it."""
-    needed = there.copy()
-    needed[1:] |= there[:-1]
-    wrong = np.argwhere(needed & ~(np.abs(positions) <= LARGEST).all(axis=2))
-    if len(wrong):
-        step, agent = wrong[0]
-        raise InputError(f"agent {agent} has no finite position at step {step}, within {LARGEST:g} m")
 
 
 def separation_of(moments: Moments, limit: float | None = None, most: int | None = None) -> Separation:

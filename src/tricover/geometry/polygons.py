@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from tricover.errors import InputError, listed
 from tricover.formats.points import LARGEST
 from tricover.geometry.cells import CellGrid
+from tricover.geometry.motions import checked_motion
 from tricover.threads import in_ranges
 
 __all__ = ["Crossing", "Zones", "as_zones", "checked_zone", "crossings"]
@@ -232,15 +233,7 @@ def crossings(positions: ArrayLike, zones: Polygons, present: ArrayLike | None =
     >>> crossings([[[0, 0], [0, 2]], [[4, 0.5], [4, 2]]], [[[1, 1], [1, 3], [3, 3], [3, 1]]])
     [Crossing(agent=1, step=0, zone=0, length=2.0)]
     """
-    given, field = np.asarray(positions, dtype=np.float64), as_zones(zones)
-    if given.ndim != 3 or given.shape[2] != 2 or not len(given):
-        raise InputError(f"positions must have the shape (steps + 1, agents, 2), not {given.shape}")
-    there = np.ones(given.shape[:2], np.bool_) if present is None else np.asarray(present, np.bool_)
-    if there.shape != given.shape[:2]:
-        raise InputError(f"present must have the shape {given.shape[:2]}, not {there.shape}")
-    if not np.isfinite(given[there]).all():
-        step, agent = np.argwhere(there & ~np.isfinite(given).all(axis=2))[0]
-        raise InputError(f"agent {agent} has no finite position at step {step}")
+    (given, there), field = checked_motion(positions, present), as_zones(zones)
     last, found = len(given) - 1, []
     for step in range(last):
         found += ways_in(given[step], given[step + 1], np.flatnonzero(there[step]), step, field)
