@@ -14,12 +14,13 @@ from tricover.vehicles.mixed import lands
 from tricover.vehicles.protocol import check_vehicle
 from tricover.vehicles.registry import is_built_in
 
+TEAM = len(KINDS)  # agents: a mixed team has one of each kind
 SOME = ["exact", "anywhere"]  # cheap kinds, for tests that need any two
 
 
 def every():
     fleet = [vehicle(kind, **({"control_period": 0.02} if kind == "rotorpy" else {})) for kind in KINDS]
-    return [*fleet, Mixed(tuple(fleet), tuple(range(6)))]
+    return [*fleet, Mixed(tuple(fleet), tuple(range(len(fleet))))]
 
 
 every_vehicle = pytest.mark.parametrize("rider", every(), ids=lambda rider: rider.kind)
@@ -37,7 +38,7 @@ def triangles(rng, positions, size=0.6):
 @pytest.fixture
 def scene():
     rng = np.random.default_rng(5)
-    positions = rng.normal(scale=3, size=(6, 2))
+    positions = rng.normal(scale=3, size=(TEAM, 2))
     return positions, triangles(rng, positions)
 
 
@@ -45,15 +46,15 @@ def scene():
 def test_shapes_and_a_state_that_is_not_changed(rider, scene):
     positions, reach_sets = scene
     states = rider.initial_state(positions)
-    assert states.shape == (6, rider.state_size)
+    assert states.shape == (TEAM, rider.state_size)
     assert states.dtype == np.float64
     assert rider.output(states).tolist() == positions.tolist()
     before = states.copy()
-    after = rider.drive(states, reach_sets, 0.4, step_draws(1, 0, 6))
+    after = rider.drive(states, reach_sets, 0.4, step_draws(1, 0, TEAM))
     assert states.tobytes() == before.tobytes()
     assert after.shape == states.shape
     assert after.dtype == np.float64
-    assert rider.output(after).shape == (6, 2)
+    assert rider.output(after).shape == (TEAM, 2)
     assert not np.shares_memory(after, states)
     assert not np.shares_memory(rider.output(after), after)
 
@@ -61,8 +62,8 @@ def test_shapes_and_a_state_that_is_not_changed(rider, scene):
 @every_vehicle
 def test_the_same_bits_again_and_for_any_part_of_the_team(rider, scene):
     positions, reach_sets = scene
-    states = rider.drive(rider.initial_state(positions), reach_sets, 0.2, step_draws(1, 0, 6))
-    draws = step_draws(1, 1, 6)
+    states = rider.drive(rider.initial_state(positions), reach_sets, 0.2, step_draws(1, 0, TEAM))
+    draws = step_draws(1, 1, TEAM)
     whole = rider.drive(states, reach_sets[::-1], 0.2, draws)
     assert whole.tobytes() == rider.drive(states, reach_sets[::-1], 0.2, draws).tobytes()
     for rows in (slice(0, 1), slice(2, 5), [5, 1, 3]):
@@ -83,7 +84,7 @@ def test_at_rest_on_its_goal_point_it_stays(rider, scene):
     points = np.repeat(positions[:, None], 3, axis=1)
     states = rider.initial_state(positions)
     for step in range(3):
-        states = rider.drive(states, points, 0.5, step_draws(1, step, 6))
+        states = rider.drive(states, points, 0.5, step_draws(1, step, TEAM))
         np.testing.assert_allclose(rider.output(states), positions, atol=1e-9)
 
 
@@ -93,7 +94,7 @@ def test_stays_finite_however_far_the_reach_set(rider, scene, distance):
     positions, reach_sets = scene
     states = rider.initial_state(positions)
     for step in range(3):
-        states = rider.drive(states, reach_sets + distance, 0.3, step_draws(1, step, 6))
+        states = rider.drive(states, reach_sets + distance, 0.3, step_draws(1, step, TEAM))
         assert np.isfinite(states).all()
 
 
@@ -104,8 +105,8 @@ def test_with_time_enough_it_lands_in_the_reach_set(rider, scene):
     equilateral = np.array([[0.0, 1], [-np.sqrt(0.75), -0.5], [np.sqrt(0.75), -0.5]])
     states = rider.initial_state(positions)
     for step in range(2):
-        reach_sets = positions[:, None] + rng.normal(scale=0.7, size=(6, 1, 2)) + 0.2 * equilateral
-        states = rider.drive(states, reach_sets, 5.0, step_draws(1, step, 6))
+        reach_sets = positions[:, None] + rng.normal(scale=0.7, size=(TEAM, 1, 2)) + 0.2 * equilateral
+        states = rider.drive(states, reach_sets, 5.0, step_draws(1, step, TEAM))
         assert inside(rider.output(states), reach_sets).all()
 
 
@@ -114,7 +115,7 @@ def test_with_time_enough_it_lands_in_the_reach_set(rider, scene):
 def test_a_duration_that_is_none_is_named(rider, scene, duration):
     positions, reach_sets = scene
     with pytest.raises(InputError, match="duration must be a positive number of seconds"):
-        rider.drive(rider.initial_state(positions), reach_sets, duration, step_draws(1, 0, 6))
+        rider.drive(rider.initial_state(positions), reach_sets, duration, step_draws(1, 0, TEAM))
 
 
 @every_vehicle
@@ -122,13 +123,15 @@ def test_bad_rows_are_named(rider, scene):
     positions, reach_sets = scene
     states = rider.initial_state(positions)
     with pytest.raises(InputError, match=r"agent 4 .* not finite"):
-        rider.drive(states, np.where(np.arange(6)[:, None, None] == 4, np.nan, reach_sets), 1.0, step_draws(1, 0, 6))
-    with pytest.raises(InputError, match=r"shape \(6, 3, 2\)"):
-        rider.drive(states, reach_sets[:5], 1.0, step_draws(1, 0, 6))
+        rider.drive(
+            states, np.where(np.arange(TEAM)[:, None, None] == 4, np.nan, reach_sets), 1.0, step_draws(1, 0, TEAM)
+        )
+    with pytest.raises(InputError, match=rf"shape \({TEAM}, 3, 2\)"):
+        rider.drive(states, reach_sets[:5], 1.0, step_draws(1, 0, TEAM))
     with pytest.raises(InputError, match=r"shape \(agents"):
-        rider.drive(states[:, :-1], reach_sets, 1.0, step_draws(1, 0, 6))
+        rider.drive(states[:, :-1], reach_sets, 1.0, step_draws(1, 0, TEAM))
     with pytest.raises(InputError, match="agent 2 has a position that is not finite"):
-        rider.initial_state(np.where(np.arange(6)[:, None] == 2, np.inf, positions))
+        rider.initial_state(np.where(np.arange(TEAM)[:, None] == 2, np.inf, positions))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -175,8 +178,8 @@ def test_anywhere_is_uniform_in_the_triangle():
 def test_a_mixed_team_is_its_parts(scene):
     positions, reach_sets = scene
     fleet = tuple(map(vehicle, SOME))
-    assignment = tuple(agent % 2 for agent in range(6))
-    draws = step_draws(9, 0, 6)
+    assignment = tuple(agent % 2 for agent in range(TEAM))
+    draws = step_draws(9, 0, TEAM)
     mixed = Mixed(fleet, assignment)
     outputs = mixed.output(mixed.drive(mixed.initial_state(positions), reach_sets, 1.0, draws))
     assert outputs[::2].tolist() == middles(reach_sets[::2]).tolist()
@@ -184,7 +187,7 @@ def test_a_mixed_team_is_its_parts(scene):
     assert outputs[1::2].tolist() == alone.tolist()
     with pytest.raises(InputError, match="agent 1 is assigned a vehicle"):
         Mixed(fleet, (0, 2))
-    with pytest.raises(InputError, match="2 agents have a vehicle, but 6 positions"):
+    with pytest.raises(InputError, match=f"2 agents have a vehicle, but {TEAM} positions"):
         Mixed(fleet, (0, 1)).initial_state(positions)
 
 
@@ -253,12 +256,12 @@ def test_how_a_mixed_team_lands_is_how_the_least_certain_of_it_does():
 
 def test_a_mixed_team_names_agents_by_their_place_in_the_team(scene):
     positions, reach_sets = scene
-    mixed = Mixed((vehicle("exact"), vehicle("quadrotor")), (0, 1, 0, 1, 0, 1))
+    mixed = Mixed((vehicle("exact"), vehicle("quadrotor")), tuple(agent % 2 for agent in range(TEAM)))
     states = mixed.initial_state(positions)
     states[3, 11] = 1e200  # body rates of the second quadrotor
     with pytest.raises(LostControlError, match="quadrotor of agent 3 lost control") as caught:
-        mixed.drive(states, reach_sets, 0.1, step_draws(1, 0, 6))
+        mixed.drive(states, reach_sets, 0.1, step_draws(1, 0, TEAM))
     assert caught.value.agents == [3]
     states[4, 0] = 2
     with pytest.raises(InputError, match="agent 4 has a state of none of the 2 vehicles"):
-        mixed.drive(states, reach_sets, 0.1, step_draws(1, 0, 6))
+        mixed.drive(states, reach_sets, 0.1, step_draws(1, 0, TEAM))

@@ -7,7 +7,14 @@ import numpy as np
 
 from tricover.errors import InputError, shown
 
-__all__ = ["control_periods", "finite_number", "require_at_least_zero", "require_positive", "require_vector"]
+__all__ = [
+    "control_periods",
+    "finite_number",
+    "require_at_least_zero",
+    "require_chance",
+    "require_positive",
+    "require_vector",
+]
 
 SMALLEST, LARGEST = 1e-9, 1e9
 """Of settings in SI units: beyond these a typing error is likelier than a vehicle, and products could overflow."""
@@ -36,6 +43,13 @@ def require_at_least_zero(kind: str, unit: str, **settings: object) -> None:
     for name, value in settings.items():
         if not (finite_number(value) and value >= 0):  # type: ignore[operator]
             raise InputError(f"vehicle {kind!r}: {name} must be a number of {unit} from 0 on, not {shown(value)}")
+
+
+def require_chance(kind: str, **settings: object) -> None:
+    """Each setting must be a number from 0 to 1."""
+    for name, value in settings.items():
+        if not (finite_number(value) and 0 <= value <= 1):  # type: ignore[operator]
+            raise InputError(f"vehicle {kind!r}: {name} must be a probability from 0 to 1, not {shown(value)}")
 
 
 def require_vector(kind: str, unit: str, **settings: object) -> None:

@@ -15,6 +15,7 @@ __all__ = ["KINDS", "is_built_in", "settings", "vehicle"]
 KINDS = {
     "exact": ("exact", "Exact"),
     "anywhere": ("anywhere", "Anywhere"),
+    "gusty": ("gusty", "Gusty"),
     "double-integrator": ("double_integrator", "DoubleIntegrator"),
     "unicycle": ("unicycle", "Unicycle"),
     "quadrotor": ("quadrotor", "Quadrotor"),
