@@ -105,7 +105,8 @@ def test_without_records_the_prior_stands():
     [
         (([0, 0], [2, 8], [2, 8]), "record 1 intends a cell that is no neighbour of cell 0"),
         (([0], [2], [8]), "record 0 ends in a cell that is no neighbour of cell 2"),
-        (([0], [2], [-1]), "recorded cell -1 is out of range"),
+        (([0], [2], [-2]), "recorded cell -2 is out of range"),
+        (([0], [-1], [-1]), "recorded cell -1 is out of range"),
         (([0, 2], [2], [2]), "records must have one length"),
     ],
 )

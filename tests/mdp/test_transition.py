@@ -109,3 +109,91 @@ def test_bad_shapes_and_chances_are_named():
     for chance in (-0.1, 1.5, float("nan")):
         with pytest.raises(InputError, match="chance to slip must be from 0 to 1"):
             mdp.slip(grid, chance)
+
+
+def gust(grid, hops, chance, outside=True):
+    """Measures of moves that a gust carries ``hops`` cells along slots 0 and 1 by turns, out of the triangle, too."""
+    rows = np.zeros((len(grid), len(grid) + 1))
+    for cell in range(len(grid)):
+        end = cell
+        for hop in range(hops):
+            end = len(grid) if end == len(grid) or grid.neighbors[end, hop % 2] < 0 else grid.neighbors[end, hop % 2]
+        rows[cell, cell] += 1 - chance
+        rows[cell, end if outside or end < len(grid) else cell] += chance
+    return rows if outside else rows[:, :-1]
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_outside_is_one_more_state_that_comes_back_around_the_centroid(size):
+    grid = tc.CellGrid(size)
+    measures = gust(grid, 2, 0.3)
+    kernel = mdp.from_measures(grid, measures, reach=2)
+    centre = grid.locate([1 / 3, 1 / 3, 1 / 3])
+    dense = kernel.matrix.toarray()
+    assert kernel.outside
+    assert not mdp.slip(grid, 0.1).outside
+    assert dense.shape == (4 * len(grid) + 4, len(grid) + 1)
+    for row, target in enumerate(intended(grid).ravel()):
+        assert dense[row].tolist() == (measures[target] if target >= 0 else np.zeros(len(grid) + 1)).tolist()
+    assert not dense[-4:-1].any()
+    assert dense[-1].tolist() == measures[centre].tolist()
+    assert kernel.targets[-1].tolist() == [-1, -1, -1, centre]
+    assert not kernel.certain
+    assert mdp.from_measures(grid, np.eye(len(grid), len(grid) + 1)).certain
+
+
+@pytest.mark.parametrize("hops", [2, 3, 6])
+def test_a_kernel_must_state_its_reach(hops):
+    grid = tc.CellGrid(9)
+    measures = gust(grid, hops, 0.3, outside=False)
+    assert mdp.from_measures(grid, measures, reach=hops).reach == hops
+    with pytest.raises(InputError, match=rf"leaves the cell graph .* may end only within {hops - 1} moves of its cell"):
+        mdp.from_measures(grid, measures, reach=hops - 1)
+
+
+def test_an_action_may_end_within_reach_of_its_own_cell_as_well():
+    grid = tc.CellGrid(6)
+    rows = mdp.deterministic(grid).matrix.toarray()
+    cell = 12
+    slot = int(np.flatnonzero(grid.neighbors[cell] >= 0)[0])
+    ends = np.flatnonzero(
+        (grid.moves(cell, np.arange(36)) == 2) & (grid.moves(grid.neighbors[cell, slot], np.arange(36)) == 3)
+    )
+    rows[4 * cell + slot] = 0
+    rows[4 * cell + slot, ends[0]] = 1
+    assert mdp.Kernel(grid, np.eye(144), rows, reach=2).reach == 2
+    with pytest.raises(InputError, match=f"leaves the cell graph in cell {cell} action {slot}"):
+        mdp.Kernel(grid, np.eye(144), rows, reach=1)
+
+
+@pytest.mark.parametrize("reach", [-1, 1.5, True, "far"])
+def test_a_reach_that_is_no_number_of_moves_is_named(reach):
+    with pytest.raises(InputError, match="reach must be a whole number of moves from 0 on"):
+        mdp.from_measures(tc.CellGrid(2), np.eye(4), reach=reach)
+
+
+def test_a_chance_to_end_outside_counts_in_the_sum():
+    grid = tc.CellGrid(3)
+    measures = gust(grid, 1, 0.5)
+    measures[2, -1] += 0.1
+    with pytest.raises(InputError, match=r"kernel leaks: probabilities of cell \d action"):
+        mdp.from_measures(grid, measures)
+
+
+def test_confined_kernels_come_back_to_the_nearest_cell_that_gets_to_the_goal():
+    grid = tc.CellGrid(4)
+    kernel = mdp.from_measures(grid, gust(grid, 2, 0.25), reach=2)
+    centre = int(grid.locate([1 / 3, 1 / 3, 1 / 3]))
+    reaching = np.ones(16, bool)
+    reaching[[centre, 0]] = False
+    confined = kernel.confined(reaching)
+    near = [n for n in range(16) if reaching[n] and grid.moves(n, centre) == 1]
+    assert confined.back == near[0]
+    dense, expected = confined.matrix.toarray(), np.zeros(17)
+    for end, chance in enumerate(kernel.matrix.toarray()[4 * near[0] + 3]):
+        expected[end if end == 16 or reaching[end] else 16] += chance
+    assert dense[-1].tolist() == expected.tolist()
+    assert dense[4 * centre + 3, centre] == 1
+    assert dense[4 * near[0] + 3, 16] == kernel.matrix.toarray()[4 * near[0] + 3, 16]
+    assert kernel.confined(np.ones(16, bool)).back == centre
+    assert kernel.reach == confined.reach

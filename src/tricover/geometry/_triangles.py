@@ -8,7 +8,17 @@ from numpy.typing import NDArray
 
 from tricover.compiled import kernel
 
-__all__ = ["cell_of", "doubled_area", "find_cells", "find_flat", "find_weights", "is_flat", "locate", "weigh"]
+__all__ = [
+    "cell_of",
+    "doubled_area",
+    "find_cells",
+    "find_flat",
+    "find_weights",
+    "is_flat",
+    "lattice_cell",
+    "locate",
+    "weigh",
+]
 
 Floats = NDArray[np.float64]
 Weights = tuple[float, float, float]
@@ -75,6 +85,25 @@ def cell_of(a: float, b: float, size: int) -> int:
             i -= 1
     row = size - 1 - i
     return int(row * row + 2 * j + down)
+
+
+@kernel
+def lattice_cell(a: float, b: float, size: int) -> tuple[int, int, int]:
+    """The cell (i, j, k) of a point, also beyond the triangle, where the lattice goes on with negative numbers, too.
+
+    Inside the triangle it is the cell of ``cell_of``. No coordinate may be above a million.
+    """
+    slack = 32 * _EPS * size
+    t0, t1 = _snapped(a * size, slack), _snapped(b * size, slack)
+    t2 = _snapped(size - (t0 + t1), slack)
+    i, j = int(np.floor(t0)), int(np.floor(t1))
+    down = t2 < size - 1 - i - j
+    if t2 == 0 and not down and i >= 0 and j >= 0 and i + j == size:  # a corner of cells, as in cell_of
+        if j > 0:
+            j -= 1
+        else:
+            i -= 1
+    return i, j, size - 1 - i - j - int(down)
 
 
 @kernel

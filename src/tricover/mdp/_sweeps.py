@@ -25,7 +25,7 @@ class Measures(NamedTuple):
     indices: Places
     chances: Floats
     pick: Places
-    """(M², 4) the measure of each action, d where there is no such action."""
+    """(S, 4) the measure of each action, d where there is no such action; S states: cells, and outside or not."""
 
 
 class Model(NamedTuple):
@@ -92,8 +92,12 @@ class Window(NamedTuple):
 def stage_costs(measures: Measures, levels: Ints, costs: Floats, bonuses: Floats, gamma: float, out: Floats) -> None:
     """Cost of action a in cell s after shaping, any kernel: see ``cost``. Infinite if there is no such action."""
     indptr, indices, chances, pick = measures
-    # (1-γ^k)/(1-γ) for k = -1 … 3, as sums: the quotient loses digits where γ is near one.
-    factors = np.array([-1 / gamma, 0.0, 1.0, 1 + gamma, 1 + gamma + gamma * gamma])
+    # (1-γ^k)/(1-γ) for k = -1, 0, …, as sums: the quotient loses digits where γ is near one.
+    factors = np.empty(len(bonuses) + 3)
+    factors[0], factors[1], power = -1 / gamma, 0.0, 1.0
+    for k in range(2, len(factors)):
+        factors[k] = factors[k - 1] + power
+        power *= gamma
     for cell in range(len(costs)):
         level = levels[cell]
         for action in range(4):
@@ -101,13 +105,17 @@ def stage_costs(measures: Measures, levels: Ints, costs: Floats, bonuses: Floats
             if row == len(indptr) - 1:
                 out[cell, action] = np.inf
                 continue
-            # The mean of the factors where the action ends: at most two levels from its cell.
-            extra = 0.0
+            # The mean of the factors where the action ends. Moves of two levels or more towards the goal are summed
+            # apart, in terms of where they end: β γ^n (1 - γ^-k) with γ^-k alone may overflow.
+            extra, closer = 0.0, 0.0
             for place in range(indptr[row], indptr[row + 1]):
                 there = levels[indices[place]]
+                if there < level - 2:
+                    closer += chances[place] * bonuses[there + 1] * factors[level - there]
+                    continue
                 factor = gamma * factors[1 + there] if level == 0 else factors[2 + there - level]
                 extra += chances[place] * factor
-            out[cell, action] = costs[cell] + bonuses[level] * extra
+            out[cell, action] = costs[cell] + (bonuses[level] * extra - closer)
 
 
 @kernel

@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tricover.errors import InputError, listed
-from tricover.geometry import OUTSIDE, CellGrid, flat
+from tricover.errors import InputError
+from tricover.geometry import OUTSIDE, CellGrid
 from tricover.mdp import _kernels
 from tricover.mdp._kernels import Settings
 from tricover.mdp.cost import default_beta, sufficient_beta
 from tricover.mdp.problem import tables
-from tricover.mdp.process import LocalMDP, check_settings
+from tricover.mdp.process import LocalMDP, check_settings, checked_agents
 from tricover.mdp.solution import Solver
 from tricover.mdp.transition import Kernel
 from tricover.threads import in_ranges, side_by_side
@@ -59,7 +59,7 @@ class Solutions:
 
         Agents whose triangle and goal are the same as before are not solved again.
         """
-        corners, goals = _checked_agents(self._common.grid, triangles, goal_cells, np.array(True))
+        corners, goals = checked_agents(self._common.grid, triangles, goal_cells, np.array(True))
         if len(goals) != len(self.goal_cells):
             raise InputError(f"there are solutions of {len(self.goal_cells)} agents, not of {len(goals)}")
         changed = (self.triangles != corners).any(axis=(1, 2)) | (self.goal_cells != goals)
@@ -85,7 +85,7 @@ def next_moves(
     check_settings(alpha, beta, gamma)
     places = np.asarray(cells)
     inside = places != OUTSIDE
-    corners, goals = _checked_agents(grid, triangles, goal_cells, inside)
+    corners, goals = checked_agents(grid, triangles, goal_cells, inside)
     places = np.where(inside, grid.checked(np.where(inside, places, 0)), OUTSIDE)
     if places.shape != goals.shape:
         raise InputError(f"cells must have shape {goals.shape}, one per triangle, not {places.shape}")
@@ -121,7 +121,7 @@ def solve_many(
     solver: Solver | str | None = None,
 ) -> Solutions:
     """Values and policies (agents, M²) for triangles (agents, 3, 2) and goal cells (agents,)."""
-    corners, goals = _checked_agents(grid, triangles, goal_cells, np.array(True))
+    corners, goals = checked_agents(grid, triangles, goal_cells, np.array(True))
     shape = len(goals), len(grid)
     values, policies = np.empty(shape), np.empty(shape, np.int64)
     common = _Common(grid, alpha, beta, gamma, kernel, solver)
@@ -144,22 +144,3 @@ def _solved(
 
     side_by_side(solve, np.flatnonzero(wanted).tolist())
     return Solutions(values, policies, wanted, triangles.copy(), goal_cells, common)
-
-
-def _checked_agents(
-    grid: CellGrid, triangles: ArrayLike, goal_cells: ArrayLike, inside: NDArray[np.bool_]
-) -> tuple[Floats, Ints]:
-    """Triangles and goals as arrays, checked where the agent is inside its triangle."""
-    corners = np.ascontiguousarray(triangles, dtype=np.float64)
-    if corners.ndim != 3 or corners.shape[1:] != (3, 2):
-        raise InputError(f"triangles must have shape (agents, 3, 2), not {corners.shape}")
-    goals = np.asarray(goal_cells)
-    if goals.shape != corners.shape[:1]:
-        raise InputError(f"goal cells must have shape {corners.shape[:1]}, one per triangle, not {goals.shape}")
-    wrong = np.flatnonzero(inside & ~np.isfinite(corners).all(axis=(1, 2)))
-    if wrong.size:
-        raise InputError(f"triangle of agent {listed(wrong)} has a corner that is not finite")
-    wrong = np.flatnonzero(inside & flat(np.where(np.isfinite(corners), corners, 0)))
-    if wrong.size:
-        raise InputError(f"triangle of agent {listed(wrong)} has no area; treat the agent as outside (cell -1)")
-    return corners, grid.checked(np.where(inside, goals, 0), "goal cell")

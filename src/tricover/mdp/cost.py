@@ -49,7 +49,17 @@ which obeys the same Bellman equation with the stage cost
     C'(g, a) = β γ Σ_s' P(s'|g,a) (1 - γ^n(s')) / (1-γ):
 
 zero extra for a step towards the goal, β γ^n for staying, β γ^n (1+γ) for a step away. With moves that always succeed
-0 ≤ V' < α S / (1-γ) whatever β is, so policies are right to the last digit of the distances.
+0 ≤ V' < α S / (1-γ) whatever β is, so policies are right to the last digit of the distances. For a kernel of any reach
+the quotient is a sum of n(s') - n(s) + 1 powers of γ. Ends that are k > 2 moves nearer to the goal are counted from
+there, as -β γ^{1+n(s')} (1 + γ + … + γ^{k-2}), since γ^{-k} alone may overflow.
+
+**Outside.** Where the kernel knows the uncontained state, being there costs U a step: α S, at least what any cell
+costs, and the most that terrain adds. An agent outside has no choice but to go to around the centroid of its triangle,
+hence to end as if it intended the cell c that holds it:
+
+    V(out) = (U + γ Σ_{e ≠ out} μ_c(e) V(e)) / (1 - γ μ_c(out)).
+
+Shaping leaves the optimum alone whatever n is, so outside gets n(out) = n(c) + 1: coming back is a step to the goal.
 """
 
 import math

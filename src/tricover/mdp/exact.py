@@ -39,7 +39,7 @@ class Exact:
         cells = len(problem.costs)
         values, actions, sweeps = np.full(cells + 1, np.inf), np.empty(cells, np.int32), 0
         if start is not None:
-            values[:cells] = start
+            values[:cells] = start[:cells]
             sweeps = _kernels.repeat(problem.walks, values, actions, PATIENCE)
         if sweeps == 0:
             values[:] = np.inf

@@ -19,7 +19,7 @@ class StateActionForm(NamedTuple):
     R: Floats
     """(L,) rewards of the state-action pairs."""
     Q: "sparse.csr_matrix"
-    """(L, M²) transition probabilities."""
+    """(L, S) transition probabilities: S = M² cells, and outside as the last state where the kernel knows it."""
     beta: float
     """QuantEcon's name for the discount factor γ."""
     s_indices: NDArray[np.int64]

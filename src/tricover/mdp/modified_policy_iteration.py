@@ -30,12 +30,13 @@ class ModifiedPolicyIteration:
         values, actions = problem.first_guess()
         if start is not None:
             values = start
-        toll, share = values - values[problem.order[0]], problem.gamma ** problem.levels[:-1].astype(np.float64)
+        order, levels = problem.states.order, problem.states.levels[: len(values)]
+        toll, share = values - values[order[0]], problem.gamma ** levels.astype(np.float64)
         enough = problem.enough(self.tolerance)
         model = problem.model
         for rounds in range(1, self.most + 1):
             _, _, off = _sweeps.improve(model, values, actions, True)
             if off <= enough:
                 return finished(problem, values, actions, rounds, True, "ModifiedPolicyIteration")
-            _sweeps.evaluate(model, problem.order, actions, toll, share, enough / 4, self.sweeps, values)
+            _sweeps.evaluate(model, order, actions, toll, share, enough / 4, self.sweeps, values)
         return finished(problem, values, actions, self.most, False, "ModifiedPolicyIteration")

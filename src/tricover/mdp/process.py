@@ -2,7 +2,8 @@
 
 - States: the M² contained cells; the one uncontained state (-1) stands for everything outside.
 - Actions: the cells that share an edge, and staying. Forbidden cells (``blocked``) are no actions.
-- Kernel: the paper's linear form, see ``transition``. Cost and reward: see ``cost``.
+- Kernel: the paper's linear form, see ``transition``; it may lead outside, from where an agent comes back around the
+  centroid. Cost and reward: see ``cost``.
 - Outside its triangle an agent operates at resolution 1 (paper, Section IV-B): one contained cell, one admissible
   successor, no Bellman recursion. ``LocalMDP.outside`` is that process.
 """
@@ -15,7 +16,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tricover.errors import InputError
+from tricover.errors import InputError, listed
 from tricover.geometry import OUTSIDE, CellGrid, flat
 from tricover.mdp import _kernels, export
 from tricover.mdp.automatic import Automatic
@@ -29,7 +30,7 @@ from tricover.mdp.solution import Solution, Solver
 from tricover.mdp.transition import Kernel, deterministic
 from tricover.mdp.value_iteration import ValueIteration
 
-__all__ = ["SOLVERS", "LocalMDP", "check_settings"]
+__all__ = ["SOLVERS", "LocalMDP", "check_settings", "checked_agents"]
 
 Floats = NDArray[np.float64]
 
@@ -49,6 +50,25 @@ def check_settings(alpha: float, beta: float | None, gamma: float) -> None:
         raise InputError(f"beta must be positive, not {beta}; leave it out for one that suits the triangle")
     if not 0 < gamma < 1:
         raise InputError(f"gamma must lie between 0 and 1, both excluded, not {gamma}")
+
+
+def checked_agents(
+    grid: CellGrid, triangles: ArrayLike, goal_cells: ArrayLike, inside: NDArray[np.bool_]
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Triangles and goals as arrays, checked where the agent is inside its triangle."""
+    corners = np.ascontiguousarray(triangles, dtype=np.float64)
+    if corners.ndim != 3 or corners.shape[1:] != (3, 2):
+        raise InputError(f"triangles must have shape (agents, 3, 2), not {corners.shape}")
+    goals = np.asarray(goal_cells)
+    if goals.shape != corners.shape[:1]:
+        raise InputError(f"goal cells must have shape {corners.shape[:1]}, one per triangle, not {goals.shape}")
+    wrong = np.flatnonzero(inside & ~np.isfinite(corners).all(axis=(1, 2)))
+    if wrong.size:
+        raise InputError(f"triangle of agent {listed(wrong)} has a corner that is not finite")
+    wrong = np.flatnonzero(inside & flat(np.where(np.isfinite(corners), corners, 0)))
+    if wrong.size:
+        raise InputError(f"triangle of agent {listed(wrong)} has no area; treat the agent as outside (cell -1)")
+    return corners, grid.checked(np.where(inside, goals, 0), "goal cell")
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -159,6 +179,7 @@ class LocalMDP:
             gamma=self.gamma,
             unit=self._unit,
             costs=self._costs,
+            outside_cost=self._most,
             levels=levels,
             order=order,
             ends=ends,
@@ -177,9 +198,18 @@ class LocalMDP:
     @property
     def _sufficient(self) -> float:
         """The reward, in units, from which on optimal walks are shortest walks."""
-        most = 1.0 if self.terrain is None else 1.0 + float(self.terrain.max()) / self._unit
         farthest = 0 if self.blocked is None else self.graph.farthest
-        return most * sufficient_beta(self.grid.resolution, self.gamma, farthest)
+        return self._most * sufficient_beta(self.grid.resolution, self.gamma, farthest)
+
+    @property
+    def _most(self) -> float:
+        """What a step can cost, in units; a step outside costs as much."""
+        return 1.0 if self.terrain is None else 1.0 + float(self.terrain.max()) / self._unit
+
+    @property
+    def _state_costs(self) -> Floats:
+        """(S,) C(s) of the states that the kernel knows: the cells, and outside."""
+        return np.append(self.costs, self._unit * self._most) if self.kernel.outside else self.costs
 
     def solve(self, solver: Solver | str | None = None, start: Solution | ArrayLike | None = None) -> Solution:
         """Optimal value and policy.
@@ -192,12 +222,18 @@ class LocalMDP:
         return self._method(solver)(self.problem, earlier)
 
     def to_quantecon(self) -> export.StateActionForm:
-        """(R, Q, beta, s_indices, a_indices) for ``quantecon.markov.DiscreteDP``; its value is the negative of ours."""
-        return export.state_action_form(self.problem.kernel.matrix, self.costs, self.gamma)
+        """(R, Q, beta, s_indices, a_indices) for ``quantecon.markov.DiscreteDP``; its value is the negative of ours.
+
+        Where the kernel knows the uncontained state, it is the last: there are M² + 1 then.
+        """
+        return export.state_action_form(self.problem.kernel.matrix, self._state_costs, self.gamma)
 
     def to_matrices(self) -> export.MatrixForm:
-        """One (M², M²) transition matrix per action, and costs (M², 4). Missing actions stay put, at the same cost."""
-        return export.matrix_form(self.problem.kernel.matrix, self.costs)
+        """One (S, S) transition matrix per action, and costs (S, 4). Missing actions stay put, at the same cost.
+
+        There are S = M² states, or M² + 1 where the kernel knows the uncontained one: it is the last.
+        """
+        return export.matrix_form(self.problem.kernel.matrix, self._state_costs)
 
     def _method(self, solver: Solver | str | None) -> Solver:
         if solver is None:

@@ -39,22 +39,33 @@ class Solution:
         return self.residual / (1 - self.problem.gamma)
 
     @cached_property
+    def outside(self) -> float | None:
+        """V* outside the triangle; None if the kernel does not know the uncontained state."""
+        return self.problem.outside_value(self.value) if self.problem.kernel.outside else None
+
+    @property
     def reaches_goal(self) -> bool:
         """Whether the policy leads every contained cell to the goal (with probability one), if a walk does at all."""
-        return not self._lost
+        return not self._lost and bool(self._reached[len(self.policy) :].all())
 
     @property
     def _lost(self) -> int:
         """How many cells have a walk to the goal, but not by the policy."""
         return self.problem.reaching - int(self.reaching.sum())
 
-    @cached_property
+    @property
     def reaching(self) -> NDArray[np.bool_]:
         """(M²,) which cells the policy leads to the goal; with an uncertain kernel, which can still get there."""
-        marks, actions = np.zeros(len(self.policy), np.bool_), np.empty(len(self.policy), np.int32)
+        return self._reached[: len(self.policy)]
+
+    @cached_property
+    def _reached(self) -> NDArray[np.bool_]:
+        """(S,) the same of all states that the kernel knows."""
+        order = self.problem.states.order
+        marks, actions = np.zeros(len(order), np.bool_), np.full(len(order), _kernels.STAY, np.int32)
         marks[self.problem.goal_cell] = True
         _kernels.slots(self.problem.neighbors, self.policy, actions)
-        _sweeps.reached(self.problem.measures, self.problem.order, actions, marks)
+        _sweeps.reached(self.problem.measures, order, actions, marks)
         return marks
 
     def path(self, cell: int) -> Ints:
@@ -66,10 +77,11 @@ class Solution:
 
     def __repr__(self) -> str:
         lost = self._lost
+        end = "reaches the goal" if self.reaches_goal else "may not come back from outside"
+        end = f"{lost} cells never reach the goal" if lost else end
         return (
             f"Solution({len(self.policy)} cells, goal {self.problem.goal_cell}, {self.solver}: "
-            f"{self.iterations} iteration{'s' * (self.iterations != 1)}, within {self.bound:.2g} of the optimum, "
-            + (f"{lost} cells never reach the goal)" if lost else "reaches the goal)")
+            f"{self.iterations} iteration{'s' * (self.iterations != 1)}, within {self.bound:.2g} of the optimum, {end})"
         )
 
 
@@ -86,5 +98,7 @@ def finished(
 ) -> Solution:
     """The solution for final shaped values: greedy actions by the fixed order of ties, and the Bellman residual."""
     _, residual, _ = _sweeps.improve(problem.model, values, actions, False)
-    value, policy = _kernels.original(problem.rewards, problem.unit, problem.neighbors, values, actions)
+    cells = len(problem.rewards)
+    parts = problem.rewards, problem.unit, problem.neighbors, values[:cells], actions[:cells]
+    value, policy = _kernels.original(*parts)
     return Solution(value, policy, residual * problem.unit, iterations, converged, solver, problem)

@@ -1,16 +1,21 @@
-"""Transition kernels in the paper's linear form, on the contained cells of a triangle.
+"""Transition kernels in the paper's linear form, on the contained cells of a triangle and, where it is known, outside.
 
     P(s'|s,a) = Σ_j φ_j(s,a) μ_j(s')                                                  (paper, eq. transitionke)
 
 Actions of a cell are its edge neighbours in slots 0, 1, 2 and staying (3): the *intended* cell. Features φ are a
 sparse (4M², d) array with row 4·cell + action, base measures μ a sparse (d, M²) array. A kernel is checked when it is
-made: rows of P sum to one, no entry is negative, and an action of cell s that intends cell t ends in s, t, or a
-neighbour of either. Rows of actions that a cell does not have (across the triangle's edge) are empty.
+made: rows of P sum to one, no entry is negative, and an action of cell s that intends cell t ends at most ``reach``
+moves from s or from t. Rows of actions that a cell does not have (across the triangle's edge) are empty.
+
+Measures of width M² + 1 know the *uncontained state*, too: their last column is the chance to end outside the triangle.
+Outside is state M². An agent there has no choice: it goes to around the centroid of its triangle, that is, its one
+action (row 4M² + 3) is that of staying in the cell that holds the centroid.
 
 Ready-made kernels have one measure per intended cell, d = M², and features that pick it.
 
 Among forbidden cells a kernel is *confined*: there are no actions into them, and an agent that would slip into one
-stays in its cell. Cells that cannot get to the goal have one action, to stay.
+stays where it is. Cells that cannot get to the goal have one action, to stay. Outside an agent goes to the cell nearest
+to the centroid's from which a walk leads to the goal.
 """
 
 from dataclasses import dataclass, field
@@ -43,34 +48,59 @@ class Lookup:
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """P(·|s,a) = Σ_j φ_j(s,a) μ_j(·) on a grid: features (4M², d) and base measures (d, M²), both sparse."""
+    """P(·|s,a) = Σ_j φ_j(s,a) μ_j(·) on a grid: features (4S, d) and base measures (d, S), both sparse.
+
+    There are S = M² states, the cells, or S = M² + 1 with outside; features of the cells alone (4M², d) will do.
+    """
 
     grid: CellGrid
     features: "csr_array"
     measures: "csr_array"
     possible: NDArray[np.bool_] | None = field(default=None, repr=False)
-    """(M², 4) which actions there are; left out: all neighbours, and staying."""
+    """(S, 4) which actions there are; left out: all neighbours, and staying."""
+    reach: int = 1
+    """Moves at most from the cell of an action, or from the intended one, to where it ends."""
+    back: int = field(default=-1, repr=False)
+    """The cell that an agent outside intends; -1: the one that holds the centroid."""
 
     def __post_init__(self) -> None:
         from scipy import sparse
 
+        reach: object = self.reach
+        if isinstance(reach, bool) or not isinstance(reach, int | np.integer) or reach < 0:
+            raise InputError(f"reach must be a whole number of moves from 0 on, not {reach!r}")
         for name in ("features", "measures"):
             object.__setattr__(self, name, sparse.csr_array(getattr(self, name), dtype=np.float64))
-        shapes = self.features.shape, self.measures.shape
-        cells = len(self.grid)
-        if shapes != ((4 * cells, shapes[1][0]), (shapes[1][0], cells)):
-            raise InputError(f"features and measures must have shapes (4·{cells}, d) and (d, {cells}), not {shapes}")
+        cells, measures = len(self.grid), self.measures.shape
+        if self.back < 0:
+            object.__setattr__(self, "back", int(self.grid.locate([1 / 3, 1 / 3, 1 / 3])))
+        if self.outside and self.features.shape == (4 * cells, measures[0]):
+            own = sparse.csr_array((3, measures[0])), self.features[[4 * self.back + 3]]
+            object.__setattr__(self, "features", sparse.csr_array(sparse.vstack([self.features, *own])))
+        states = cells + self.outside
+        if (self.features.shape, measures) != ((4 * states, measures[0]), (measures[0], states)):
+            raise InputError(
+                f"features and measures must have shapes (4·{cells}, d) and (d, {cells}), "
+                f"or (d, {cells + 1}) with outside, not {(self.features.shape, measures)}"
+            )
         _check(self)
+
+    @property
+    def outside(self) -> bool:
+        """Whether the kernel knows the uncontained state."""
+        return bool(self.measures.shape[1] == len(self.grid) + 1)
 
     @cached_property
     def targets(self) -> NDArray[np.int64]:
-        """(M², 4) the cell that each action intends; -1 where there is no such action."""
+        """(S, 4) the cell that each action intends; -1 where there is no such action."""
         cells = intended(self.grid)
+        if self.outside:
+            cells = np.vstack([cells, [-1, -1, -1, self.back]])
         return cells if self.possible is None else np.where(self.possible, cells, -1)
 
     @cached_property
     def matrix(self) -> "csr_array":
-        """(4M², M²) transition probabilities, row 4·cell + action; indices are sorted, zeros dropped."""
+        """(4S, S) transition probabilities, row 4·state + action; indices are sorted, zeros dropped."""
         return _compact(self.features @ self.measures)
 
     @cached_property
@@ -99,16 +129,22 @@ class Kernel:
         """This kernel for agents that stay among the cells (M²,) that can get to the goal."""
         from scipy import sparse
 
-        possible = (self.targets >= 0) & reaching[self.targets] & reaching[:, None]
+        states = np.append(reaching, np.ones(int(self.outside), np.bool_))
+        possible = (self.targets >= 0) & states[self.targets] & states[:, None]
         possible[:, 3] = True
         kept = possible.ravel()
-        moves = self.matrix.tocoo()
+        matrix, back = self.matrix, _nearest(self.grid, self.back, reaching)
+        if self.outside and back != self.back:
+            rows = np.arange(matrix.shape[0])
+            rows[-1] = 4 * back + 3
+            matrix = matrix[rows]
+        moves = matrix.tocoo()
         moves = sparse.coo_array((moves.data * kept[moves.row], (moves.row, moves.col)), shape=moves.shape)
         own = moves.row // 4
-        landing = np.where(reaching[moves.col] & reaching[own], moves.col, own)
+        landing = np.where(states[moves.col] & states[own], moves.col, own)
         measures = sparse.csr_array((moves.data, (moves.row, landing)), shape=moves.shape)
         features = sparse.csr_array(sparse.diags_array(kept.astype(np.float64)))
-        return Kernel(self.grid, features, measures, possible)
+        return Kernel(self.grid, features, measures, possible, self.reach, back)
 
 
 @lru_cache(maxsize=16)
@@ -138,14 +174,14 @@ def slip(grid: CellGrid, chance: float) -> Kernel:
     return from_measures(grid, (1 - chance) * sparse.eye_array(len(grid)) + chance * _neighbour_measures(grid))
 
 
-def from_measures(grid: CellGrid, measures: object) -> Kernel:
-    """A kernel with one base measure (M², M²) per intended cell."""
+def from_measures(grid: CellGrid, measures: object, reach: int = 1) -> Kernel:
+    """A kernel with one base measure (M², M²), or (M², M²+1) with outside, per intended cell."""
     from scipy import sparse
 
     targets = intended(grid).ravel()
     rows = np.flatnonzero(targets >= 0)
     features = sparse.csr_array((np.ones(len(rows)), (rows, targets[rows])), shape=(4 * len(grid), len(grid)))
-    return Kernel(grid, features, measures)  # type: ignore[arg-type]
+    return Kernel(grid, features, measures, reach=reach)  # type: ignore[arg-type]
 
 
 def _neighbour_measures(grid: CellGrid) -> "csr_array":
@@ -197,12 +233,20 @@ def _check(kernel: Kernel) -> None:
     if wrong.size:
         raise InputError(
             f"kernel leaves the cell graph in {_named(grid, wrong)}: "
-            "an action may end only in its cell, the intended cell, or a neighbour of either"
+            f"an action may end only within {kernel.reach} moves of its cell or of the intended one; give its reach"
         )
 
 
 def _allowed(kernel: Kernel, rows: NDArray[np.integer], ends: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Which transitions end at most one move from the cell of their row or from the intended one."""
-    grid, targets = kernel.grid, kernel.targets.ravel()[rows]
-    near = (grid.moves(rows // 4, ends) <= 1) | (grid.moves(np.maximum(targets, 0), ends) <= 1)
-    return np.asarray(near & (targets >= 0))
+    """Which transitions end within reach of the cell of their row or of the intended one, or outside."""
+    grid, targets, cells = kernel.grid, kernel.targets.ravel()[rows], len(kernel.grid)
+    own, landing = np.minimum(rows // 4, cells - 1), np.minimum(ends, cells - 1)
+    near = grid.moves(own, landing) <= kernel.reach
+    near |= grid.moves(np.maximum(targets, 0), landing) <= kernel.reach
+    return np.asarray((near | (ends == cells) | (rows // 4 == cells)) & (targets >= 0))
+
+
+def _nearest(grid: CellGrid, cell: int, among: NDArray[np.bool_]) -> int:
+    """The cell with the fewest moves from ``cell``, and the lowest number, of those that count."""
+    chosen = np.flatnonzero(among)
+    return int(chosen[np.argmin(grid.moves(chosen, cell))])

@@ -11,7 +11,9 @@ Three things make it quick with uncertain moves:
 - A window of levels moves outwards, as values settle near the goal first, and those farther out need them.
 
 Sweeping stops when no value changes by more than (1-γ)/γ · tolerance relative to its own size, or by more than
-rounding. Plain sweeps are a γ-contraction; should the lifted ones not settle soon, plain ones take over.
+rounding. Means lag behind the values that a sweep has changed after them, so with kernels that carry agents far a value
+can stand still for a sweep although its equation does not hold: the residual tells, and sweeping goes on. Plain sweeps
+are a γ-contraction; should the lifted ones not settle soon, plain ones take over.
 """
 
 from dataclasses import dataclass
@@ -27,6 +29,8 @@ from tricover.mdp.solution import Solution, finished
 __all__ = ["ValueIteration"]
 
 NEARBY = 10  # levels that all but decide the goal's value
+LAG = 64  # residuals of settled values, in units of what is enough: up to 17 but for those that lag (1e2 to 1e9)
+AGAIN = 3  # times at most that sweeping goes on
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,18 @@ class ValueIteration:
         values, actions = problem.first_guess()
         if start is not None:
             values = start
-        nearby = NEARBY if start is None else len(problem.ends)
-        limits = Limits(problem.enough(self.tolerance), nearby, self.lifted, self.most)
+        levels, enough = len(problem.states.ends), problem.enough(self.tolerance)
+        limits = Limits(enough, NEARBY if start is None else levels, self.lifted, self.most)
         sweeps = _sweeps.value_sweeps(problem.model, problem.factors, problem.schedule, limits, values)
-        return finished(problem, values, actions, abs(sweeps), sweeps > 0, "ValueIteration")
+        found = finished(problem, values, actions, abs(sweeps), sweeps > 0, "ValueIteration")
+        for _ in range(AGAIN):
+            worst = found.residual / problem.unit  # relative to 1 + |value| it is less
+            if not found.converged or worst <= LAG * enough:
+                break
+            if _sweeps.improve(problem.model, values, actions, False)[2] <= LAG * enough:
+                break
+            more = Limits(enough, levels, self.lifted, self.most - found.iterations)
+            sweeps = _sweeps.value_sweeps(problem.model, problem.factors, problem.schedule, more, values)
+            count = found.iterations + abs(sweeps)
+            found = finished(problem, values, actions, count, sweeps > 0, "ValueIteration")
+        return found
