@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from tricover.compiled import inlined, kernel
 from tricover.errors import InputError
 
-__all__ = ["ASIDE", "DRAWS", "VEHICLES", "uniforms"]
+__all__ = ["ASIDE", "DELAYS", "DRAWS", "LOSSES", "NEWS", "SIGHT", "VEHICLES", "uniforms"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -28,6 +28,10 @@ VEHICLES = 0
 """The stream of the vehicles: where they land, gusts of wind."""
 ASIDE = 1
 """The stream of those who go aside for others."""
+DELAYS, LOSSES, NEWS = 2, 3, 4
+"""The streams of messages: how late they are, which ones are lost, and how late repairs are heard of."""
+SIGHT = 5
+"""The stream of what is seen: where targets seem to be, and which ones are missed."""
 
 # The constants of Philox-4x64: two multipliers, and what is added to the key in every round.
 _FIRST, _SECOND = np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157)

@@ -207,7 +207,7 @@ def test_the_step_is_learnt():
     start = memory_of(given, TEAM[[FIRST]])
     view = view_of(given, FIRST, TEAM, TEAM + 0.01)
     decision = decide(view, given, start)
-    after = learn(start, decision, decision.setpoints)
+    after = learn(view, given, start, decision, decision.setpoints)
     np.testing.assert_array_equal(after["corners"], view.announced)
     np.testing.assert_array_equal(combine(after["weights"], after["corners"]), decision.setpoints)
 

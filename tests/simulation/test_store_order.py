@@ -227,11 +227,12 @@ def test_what_agents_learn_is_kept_by_name_and_resumed(tmp_path, monkeypatch):
     def memory_of(told, positions):
         return {"count": np.zeros(len(positions), np.int32), "landed": np.zeros((len(positions), 2, 1))}
 
-    def learn(memory, decision, landed):
+    def remembered(mission, state, decisions, landed):
+        memory = state.memory
         return {"count": memory["count"] + np.arange(len(landed), dtype=np.int32), "landed": landed[..., None].copy()}
 
     monkeypatch.setattr(missions, "memory_of", memory_of)
-    monkeypatch.setattr(one_step, "learn", learn)
+    monkeypatch.setattr(one_step, "remembered", remembered)
     given, store = eventful(stop_when_settled=False), tmp_path / "run.zarr"
     whole = [step.state for step in tc.steps(given)]
     for step in (1, 3, 6, 9):

@@ -1,7 +1,7 @@
 """All that an agent is: what it was told, what it knows, what it remembers, and what it decides.
 
-    decide(view, told, memory) -> Decision          a function of knowledge alone; one row per agent, rows independent
-    learn(memory, decision, landed) -> memory       what an agent keeps of the step it has taken
+    decide(view, told, memory) -> Decision     a function of knowledge alone; one row per agent, rows independent
+    learn(view, told, memory, decision, landed) -> memory     what an agent keeps of the step it has taken
 
 A simulator calls these with all agents, a process on a drone with one: the functions are the same.
 """

@@ -33,6 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.control.memory import Memory, nothing_planned, rows_of
+from tricover.control.planning import Replanned, moves_by_plan
 from tricover.control.told import Told
 from tricover.control.view import View
 from tricover.geometry import OUTSIDE
@@ -78,12 +79,14 @@ class Decision:
         setpoints: c_i, (A, 2), the middle of the reach set.
         cells: None for the motions ``reach`` and ``morph``, which ask for no cell; ``cells_of`` works them out.
         remembered: what agents keep of it, arrays (A, …) by name.
+        replanned: plans that are new, where moves may fail; None: none is.
     """
 
     goal_points: Floats
     setpoints: Floats
     cells: Cells | None
     remembered: Memory = field(default_factory=dict)
+    replanned: Replanned | None = None
 
     def rows(self, rows: Ints) -> "Decision":
         """What some of the agents do."""
@@ -97,7 +100,7 @@ def decide(view: View, told: Told, memory: Memory) -> Decision:
         return _fly_to_place(view, told, memory)
     anchors = told.network.layer[view.agents] == 0
     if not anchors.any():
-        return _morph(view, told, memory) if told.motion == "morph" else _follow(view, told)
+        return _morph(view, told, memory) if told.motion == "morph" else _follow(view, told, memory)
     if anchors.all():
         return _go_to_place(view, told, memory)
     return _together(view, told, memory, anchors)
@@ -112,11 +115,11 @@ def _fly_to_place(view: View, told: Told, memory: Memory) -> Decision:
     return Decision(places, setpoints, cells, nothing_planned(len(places)) if told.motion == "morph" else {})
 
 
-def _follow(view: View, told: Told) -> Decision:
+def _follow(view: View, told: Told, memory: Memory) -> Decision:
     goals = told.local_goal(view.agents, view.heard, view.seen)
     if told.motion == "reach":
         return Decision(goals, goals, None)
-    cells = _walk(view, told, goals)
+    cells, plans = _walk(view, told, memory, goals)
     if told.obstacles is not None:
         cells = _around(view, told, goals, cells)
     # As ``desired_configuration`` computes them: a team at rest and its desired positions agree to the bit.
@@ -126,7 +129,7 @@ def _follow(view: View, told: Told) -> Decision:
     if told.obstacles is not None:
         held = np.flatnonzero(cells.next == HOLD)
         setpoints[held] = view.positions[held]
-    return Decision(goals, setpoints, cells)
+    return Decision(goals, setpoints, cells, replanned=plans)
 
 
 def _morph(view: View, told: Told, memory: Memory) -> Decision:
@@ -136,18 +139,21 @@ def _morph(view: View, told: Told, memory: Memory) -> Decision:
     return Decision(goals, setpoints, None, remembered)
 
 
-def _walk(view: View, told: Told, goals: Floats) -> Cells:
-    """One move of the optimal policy; whoever is outside its triangle has none."""
+def _walk(view: View, told: Told, memory: Memory, goals: Floats) -> tuple[Cells, Replanned | None]:
+    """One move of the optimal policy; whoever is outside its triangle has none. And plans that are new."""
     from tricover.mdp import next_moves  # here, as a team that only reaches need not load it
 
     states = told.grid.holding(view.positions, view.heard)
     wanted = goal_cells(goals, view.heard, told.grid)
+    if told.plans:
+        moves, plans = moves_by_plan(view, told, memory, states, wanted)
+        return Cells(states, wanted, moves), plans
     moves = np.full(len(states), OUTSIDE, np.int64)
     inside = np.flatnonzero(states != OUTSIDE)
     if inside.size:
         parts = view.heard[inside], wanted[inside], states[inside]
         moves[inside] = next_moves(told.grid, *parts, alpha=told.alpha, beta=told.beta, gamma=told.gamma)
-    return Cells(states, wanted, moves)
+    return Cells(states, wanted, moves), None
 
 
 def _around(view: View, told: Told, goals: Floats, cells: Cells) -> Cells:
@@ -187,7 +193,7 @@ def _together(view: View, told: Told, memory: Memory, anchors: NDArray[np.bool_]
     """Anchors and followers in one batch: each kind decides its own rows."""
     goals, setpoints = np.empty((2, len(anchors), 2))
     cells = _no_cells(len(anchors)) if told.motion == "walk" else None
-    remembered = nothing_planned(len(anchors)) if told.motion == "morph" else {}
+    remembered, replanned = nothing_planned(len(anchors)) if told.motion == "morph" else {}, None
     for rows in (np.flatnonzero(anchors), np.flatnonzero(~anchors)):
         part = decide(view.rows(rows), told, rows_of(memory, rows))
         goals[rows], setpoints[rows] = part.goal_points, part.setpoints
@@ -196,7 +202,9 @@ def _together(view: View, told: Told, memory: Memory, anchors: NDArray[np.bool_]
                 whole[rows] = some
         for name, values in part.remembered.items():
             remembered[name][rows] = values
-    return Decision(goals, setpoints, cells, remembered)
+        if part.replanned is not None:
+            replanned = Replanned(rows[part.replanned.rows], part.replanned.plans)
+    return Decision(goals, setpoints, cells, remembered, replanned)
 
 
 def cells_of(view: View, told: Told, decision: Decision) -> Cells:

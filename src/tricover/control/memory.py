@@ -4,48 +4,70 @@
                         all who fly from there to their reference positions
     weights  (A, 3)     w_ij of a follower that morphs, see ``morph``; NaN: it has none yet, or is an anchor
     corners  (A, 3, 2)  where its in-neighbours are, as they announced it in the step before
+    …                   plans and records of agents whose moves may fail, see ``planning`` and ``records``
 
-A new epoch begins with a new memory (``memory_of``), and so does the network when a launch is over. What is stored and
-resumed is the whole of it, by name.
+A new epoch begins with a new memory (``memory_of``), and so does the network when a launch is over; plans and records
+are kept (``renewed``). What is stored and resumed is the whole of it, by name.
 """
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tricover.control.planning import PLANS, no_plans, with_plans
+from tricover.control.records import RECORDS, no_records, record
+from tricover.control.rows import Memory, rows_of
 from tricover.control.told import Told
+from tricover.control.view import View
+from tricover.limits import check_room
 
 if TYPE_CHECKING:
     from tricover.control.decision import Decision
 
-__all__ = ["Memory", "learn", "memory_of", "nothing_planned", "rows_of"]
+__all__ = ["Memory", "learn", "memory_of", "nothing_planned", "renewed", "rows_of"]
 
-Memory: TypeAlias = Mapping[str, NDArray[Any]]
+Floats = NDArray[np.float64]
+
+LASTING = (*PLANS, *RECORDS)
+"""What is kept when an epoch begins: an agent forgets nothing that it has learned."""
 
 
-def memory_of(told: Told, positions: NDArray[np.float64]) -> Memory:
+def memory_of(told: Told, positions: Floats) -> Memory:
     """What agents at positions (A, 2) remember when an epoch begins."""
     memory = {"place": positions.copy()} if told.some_stay or told.launch else {}
     if told.motion == "morph":
         memory |= nothing_planned(len(positions))
+    if told.plans:
+        memory |= _nothing_known(told, len(positions))
     return memory
 
 
-def nothing_planned(agents: int) -> dict[str, NDArray[np.float64]]:
+def renewed(memory: Memory, new: Memory) -> Memory:
+    """The ``new`` memory of an epoch, with what outlasts it of the old one."""
+    return {name: memory[name] if name in LASTING and name in memory else rows for name, rows in new.items()}
+
+
+def nothing_planned(agents: int) -> dict[str, Floats]:
     """What so many agents that morph remember before their first step, and anchors always."""
     return {"weights": np.full((agents, 3), np.nan), "corners": np.full((agents, 3, 2), np.nan)}
 
 
-def rows_of(memory: Memory, rows: NDArray[np.int64]) -> Memory:
-    """The memory of some of the agents."""
-    return {name: values[rows] for name, values in memory.items()}
+def _nothing_known(told: Told, agents: int) -> dict[str, NDArray[Any]]:
+    """What so many agents remember of their moves before the first."""
+    cells = len(told.grid)
+    size = 5.0 * cells + (12.0 * told.window if told.learns else 0.0)
+    check_room(agents * size, f"what {agents} agents remember at resolution {told.resolution}")
+    return no_plans(told, agents) | (no_records(told, agents) if told.learns else {})
 
 
-def learn(memory: Memory, decision: "Decision", landed: NDArray[np.float64]) -> Memory:
-    """What agents remember after a step in which they decided this and landed there, (A, 2).
+def learn(view: View, told: Told, memory: Memory, decision: "Decision", landed: Floats) -> Memory:
+    """What agents remember after a step in which they knew and decided this and landed there, (A, 2).
 
-    They keep what they had, but for what the decision itself brought along.
+    They keep what they had, but for what the decision itself brought along, and write down how their moves ended.
     """
-    return {**memory, **decision.remembered} if decision.remembered else memory
+    kept = {**memory, **decision.remembered}
+    kept |= with_plans(memory, [] if decision.replanned is None else [decision.replanned])
+    if told.learns and decision.cells is not None:
+        kept |= record(told, memory, view.step, decision, landed, lambda rows: view.heard[rows])
+    return kept

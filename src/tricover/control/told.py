@@ -7,7 +7,7 @@ where the anchors go. From the network, each agent derives its own part.
 import json
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from tricover.goals.room import with_room
 from tricover.limits import check_room
 from tricover.network import Network
 from tricover.own import label_of
+
+if TYPE_CHECKING:
+    from tricover.mdp import KernelBatch
 
 __all__ = ["MOTIONS", "Motion", "Told"]
 
@@ -54,6 +57,8 @@ class Told:
         zones: polygons that nobody enters, (K, 2) each, in metres; None: there are none.
         launch: steps of the flight from where everybody stood at step 0 to its reference position. Until then nobody
             listens to anybody. 0: there is none.
+        kernel: how moves end, for ``walk``: "certain", "learned", or the chance to slip.
+        window: how many of its last moves an agent learns from.
     """
 
     network: Network
@@ -69,6 +74,8 @@ class Told:
     separation: float | None = None
     zones: tuple[Floats, ...] | None = None
     launch: int = 0
+    kernel: str | float = "certain"
+    window: int = 1000
 
     def __post_init__(self) -> None:
         if self.motion not in MOTIONS:
@@ -78,6 +85,11 @@ class Told:
             check_room(_CELL_BYTES * cells, f"{cells} cells for the resolution {self.resolution}")
         if type(self.launch) is not int or self.launch < 0:
             raise InputError(f"launch must be a whole number of steps from 0 on, not {shown(self.launch)}")
+        slips = type(self.kernel) is float and 0 <= self.kernel < 1
+        if self.kernel not in ("certain", "learned") and not slips:
+            raise InputError(f"kernel must be 'certain', 'learned' or a chance to slip, not {shown(self.kernel)}")
+        if type(self.window) is not int or self.window < 1:
+            raise InputError(f"window must be a whole number of moves from 1 on, not {shown(self.window)}")
         for name in ("speed", "separation"):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, int | float) and 0 < value <= LARGEST):
@@ -107,6 +119,23 @@ class Told:
     def obstacles(self) -> Zones | None:
         """The zones that agents have to go around: with ``walk``, where they decide by cells."""
         return None if self.zones is None or self.motion != "walk" else as_zones(self.zones)
+
+    @property
+    def learns(self) -> bool:
+        """Whether agents learn how their moves end."""
+        return self.kernel == "learned"
+
+    @property
+    def plans(self) -> bool:
+        """Whether agents know that moves may fail, and plan for it."""
+        return self.kernel not in ("certain", 0.0)
+
+    @cached_property
+    def kernels(self) -> "KernelBatch":
+        """The kernel that was given, for all agents."""
+        from tricover.mdp import kernel_batch, slip
+
+        return kernel_batch(slip(self.grid, float(self.kernel)))
 
     @cached_property
     def grid(self) -> CellGrid:

@@ -143,7 +143,7 @@ def _draw_decision(ax: "Axes", run: Run, life: _Life) -> None:
     if blocked is not None and blocked[goal]:  # the triangle moved in the last step
         ax.set_axis_off()
         return
-    mdp = LocalMDP(grid, life.triangles[-1], goal, *settings, blocked=blocked)
+    mdp = LocalMDP(grid, life.triangles[-1], goal, *settings, run.kernel_of(life.agent), blocked)
     draw_solution(ax, mdp.solve(), EQUILATERAL)
     ax.set_title("value of each cell, and the policy to its goal", loc="left")
 

@@ -150,7 +150,8 @@ def _weights(run: Run, shown: Indices) -> str | None:
 def _gamma(run: Run) -> float | None:
     """The discount γ, if walks to the goal are shortest walks: then the script can work out policies."""
     control = run.scenario.control
-    straight = run.mission.ground.zones is None  # around zones, walks go another way
+    # Around zones, and where moves may fail, walks go another way.
+    straight = run.mission.ground.zones is None and control.kernel == "certain"
     return control.gamma if control.motion == "walk" and control.beta is None and straight else None
 
 

@@ -1,6 +1,6 @@
 """Everybody decides: from the truth, through the world, to what each agent knows, and on to its decision."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,10 @@ from tricover.control import (
     points_as_sets,
     reach_sets_of,
 )
-from tricover.control.memory import nothing_planned, rows_of
+from tricover.control.memory import Memory, nothing_planned, rows_of
 from tricover.control.options import Limits, options_of
+from tricover.control.planning import Replanned, with_plans
+from tricover.control.records import record
 from tricover.control.told import Told
 from tricover.draws import ASIDE, uniforms
 from tricover.simulation import _kernels
@@ -28,7 +30,7 @@ from tricover.vehicles import lands
 from tricover.vehicles.exact import Exact
 from tricover.world import Request
 
-__all__ = ["Decisions", "decide_all", "kept_clear", "view_of"]
+__all__ = ["Decisions", "decide_all", "kept_clear", "remembered", "view_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -43,12 +45,14 @@ class Decisions:
         distances: how far each agent is from its goal, (N,), in metres.
         reach_sets: P_i, (N, 3, 2), where there are vehicles that have to be driven there; else None.
         held: how many were not let go where they decided to go.
+        replanned: plans that are new, by agents.
     """
 
     decision: Decision
     distances: Floats
     reach_sets: Floats | None
     held: int = 0
+    replanned: list[Replanned] = field(default_factory=list)
 
     @classmethod
     def none_yet(cls, mission: Mission, state: State) -> "Decisions":
@@ -82,6 +86,8 @@ class Decisions:
         _kernels.put(agents, decision.setpoints, away, all_of.setpoints, self.distances)
         if told.motion != "reach":
             all_of.goal_points[agents] = decision.goal_points
+        if decision.replanned is not None:
+            self.replanned.append(Replanned(agents[decision.replanned.rows], decision.replanned.plans))
         for name, values in decision.remembered.items():
             all_of.remembered[name][agents] = values
         if all_of.cells is not None:
@@ -124,6 +130,15 @@ def decide_all(mission: Mission, state: State) -> Decisions:
     return decisions
 
 
+def remembered(mission: Mission, state: State, decisions: Decisions, landed: Floats) -> Memory:
+    """What everybody remembers after a step in which it decided this and landed there, (N, 2)."""
+    told, decision = mission.epoch_at(state.step).told, decisions.decision
+    memory = {**state.memory, **decision.remembered, **with_plans(state.memory, decisions.replanned)}
+    if told.learns and decision.cells is not None:
+        memory |= record(told, memory, state.step, decision, landed, lambda rows: view_of(mission, state, rows).heard)
+    return memory
+
+
 def kept_clear(mission: Mission, state: State, decisions: Decisions) -> Decisions:
     """The decisions after clearance: some wait, go aside or make room."""
     clearance, asked = mission.world.clearance, decisions.reach_sets
@@ -146,7 +161,7 @@ def kept_clear(mission: Mission, state: State, decisions: Decisions) -> Decision
     changed = np.flatnonzero((sets != asked).any(axis=(1, 2)))
     if not changed.size:
         return decisions
-    kept = replace(decisions.copy(), held=len(changed))
+    kept = replace(decisions.copy(), held=len(changed), replanned=decisions.replanned)
     assert kept.reach_sets is not None, "there are as many as before"
     kept.reach_sets[changed] = sets[changed]
     if kept.decision.cells is not None:

@@ -1,20 +1,24 @@
 """Who knows nothing new decides nothing: a shortcut that changes no bit.
 
-A decision is a function of what an agent knows: its own position, the positions of its three in-neighbours and the
-targets in its triangle. Where none of these has changed since the last step, to the bit, the decision of the last step
-stands. So a step costs what the agents cost that moved or listen to one who did, and a settled team costs next to
-nothing. ``decide_all`` is the same without the shortcut.
+A decision is a function of what an agent knows: its own position, the positions of its three in-neighbours, the
+targets in its triangle, and what it has recorded, if it learns. Where none of these has changed since the last step, to
+the bit (of records: where they cannot change its mind, see ``control.planning``), the decision of the last step stands.
+So a step costs what the agents cost that moved or listen to one who did, and a settled team costs next to nothing.
+``decide_all`` is the same without the shortcut.
 
 It is for worlds in which everybody hears and sees the truth at once. In others knowledge changes in other ways, and
 everybody decides anew; so it does on the way from the pads, and with the motion ``morph``, in which everybody hears of
 the next step.
 """
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tricover.control import View, decide
 from tricover.control.memory import rows_of
+from tricover.control.planning import due
 from tricover.network import Network
 from tricover.simulation import _kernels
 from tricover.simulation.deciding import Decisions, decide_all, view_of
@@ -64,6 +68,8 @@ class Incremental:
         anchors = links.network.anchors
         view = view_of(mission, state, anchors)
         told = mission.epoch_at(state.step).told
+        if told.learns:
+            changed = links.also(due(told, state.memory), changed)
         decision = decide(view, told, rows_of(state.memory, anchors))
         last = self._last
         if (
@@ -71,7 +77,7 @@ class Incremental:
             and changed is None
             and np.array_equal(last.decision.setpoints[anchors], decision.setpoints)
         ):
-            return last
+            return replace(last, replanned=[])
         decisions = Decisions.none_yet(mission, state) if last is None else last.copy()
         decisions.put(mission, view, told, decision)
         if changed is not None:
@@ -122,6 +128,13 @@ class _Links:
             in_ranges(lambda first, last: _kernels.moved(there, here, first, last, flags), len(flags))
         return flags
 
+    def also(self, wanted: Flags, changed: Flags | None) -> Flags | None:
+        """Rows that have moved, and those of agents (N,) who decide anew for another reason; None if there is none."""
+        rows: Flags = wanted[self._rows]
+        if not rows.any():
+            return changed
+        return rows if changed is None else changed | rows
+
 
 def _follow(mission: Mission, state: State, links: _Links, changed: Flags, decisions: Decisions) -> None:
     """Let those followers decide who have moved, or hear somebody who has."""
@@ -131,7 +144,7 @@ def _follow(mission: Mission, state: State, links: _Links, changed: Flags, decis
     def act(first: int, last: int) -> None:
         found = _kernels.changed_views(links.followers, links.links, links.positions, changed, first, last)
         view = View(state.step, *found, seen)
-        decisions.put(mission, view, told, decide(view, told, {}))
+        decisions.put(mission, view, told, decide(view, told, rows_of(state.memory, view.agents) if told.plans else {}))
 
     everybody = len(links.followers)
     if everybody <= AT_ONCE or callable(told.goal):  # a rule of the user's need not be safe in threads

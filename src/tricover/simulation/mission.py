@@ -308,8 +308,9 @@ def roster_of(scenario: Scenario, reference: Floats) -> Floats:
 def told_of(scenario: Scenario, network: Network, paths: Floats, ground: Ground) -> Told:
     """What the agents of a network are told."""
     control = scenario.control
-    names = ("goal", "motion", "resolution", "alpha", "beta", "gamma", "margin", "speed")
+    names = ("goal", "motion", "resolution", "alpha", "beta", "gamma", "margin", "speed", "window")
     settings = {name: getattr(control, name) for name in names}
+    settings["kernel"] = control.kernel["slip"] if isinstance(control.kernel, dict) else control.kernel
     return Told(network, paths, **settings, separation=_apart(scenario), zones=ground.zones, launch=ground.launch)
 
 

@@ -85,6 +85,9 @@ class Record(Protocol):
     def read(self, name: str, start: int, stop: int) -> NDArray[Any]:
         """Entries ``start`` to ``stop`` of an array."""
 
+    def remembered(self, name: str) -> NDArray[Any]:
+        """What everybody remembers by the end, (N, …), by its name in ``control.memory``."""
+
 
 class GrowingRecord(Record, Protocol):
     """A record that steps are added to."""
@@ -133,6 +136,10 @@ class MemoryRecord:
 
     def close(self, labels: Labels | None) -> None:
         """There is nothing left to do."""
+
+    def remembered(self, name: str) -> NDArray[Any]:
+        """What everybody remembers by the end, (N, …)."""
+        return self._end.memory[name]
 
     def read(self, name: str, start: int, stop: int) -> NDArray[Any]:
         """Entries ``start`` to ``stop`` of an array."""

@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.control import CutOff, View, cut_off, memory_of
+from tricover.control.records import RECORDS, learned_from
 from tricover.errors import InputError, UnknownNameError
 from tricover.geometry.approach import Approaches, Separation, approaches_of, separation_of
 from tricover.goals import settled_configuration
 from tricover.goals.zones import TOUCHING
 from tricover.network import Network
+from tricover.network.roster import agent_indices
 from tricover.notebook import facts_as_html
 from tricover.own import label_of
 from tricover.simulation.mission import Epoch, Mission, epoch_at
@@ -28,6 +30,8 @@ from tricover.targets import Targets
 if TYPE_CHECKING:
     import pandas
     import xarray
+
+    from tricover.mdp import Kernel, KernelEstimate
 
 __all__ = ["Run"]
 
@@ -86,6 +90,7 @@ class Run:
             "motion": control.motion,
             "goal": label_of(control.goal),
             "vehicle": self.mission.vehicle.kind,
+            **({} if control.kernel == "certain" else {"kernel": control.kernel}),
             **({} if self.mission.pads is None else {"launch": self.mission.launch}),
             "steps": self.steps,
             "settled_at": self.settled_at,
@@ -278,6 +283,28 @@ class Run:
         living = np.flatnonzero(self.network.layer >= 0)
         desired[living] = found[living]
         return desired
+
+    def learned(self, agent: int) -> "KernelEstimate":
+        """What a follower with the kernel "learned" knows by the end of how its moves end."""
+        from tricover.mdp import estimate_records
+
+        told = self.epochs[-1].told
+        if not told.learns:
+            raise InputError('nobody learned in this run: set control.kernel = "learned", with motion = "walk"')
+        agent_indices([agent], len(self.network))
+        if self.network.layer[agent] < 1:
+            raise InputError(f"agent {agent} is an anchor or lost: only followers learn")
+        memory = {name: self.record.remembered(name)[agent : agent + 1] for name in RECORDS}
+        (records,), (recorded,) = learned_from(memory)
+        return estimate_records(told.grid, records, int(recorded))
+
+    def kernel_of(self, agent: int) -> "Kernel":
+        """How the moves of a follower end, as far as it knows: the kernel that it was given, or has learned."""
+        from tricover.mdp import slip
+
+        told = self.epochs[-1].told
+        chance = 0.0 if told.kernel == "certain" else told.kernel
+        return self.learned(agent).kernel if told.learns else slip(told.grid, float(chance))
 
     @cached_property
     def cut_off(self) -> list[CutOff]:

@@ -37,6 +37,7 @@ from tricover.simulation.sections import (
     Safety,
     TargetSettings,
     VehicleSettings,
+    WorldSettings,
     vehicle_as_settings,
 )
 from tricover.targets import Targets
@@ -77,6 +78,7 @@ class Scenario(Section):
     vehicle: VehicleSettings = Field(default_factory=lambda: VehicleSettings.model_validate({}))
     events: Events = Field(default_factory=Events)
     safety: Safety = Field(default_factory=lambda: Safety.model_validate({}))
+    world: WorldSettings = Field(default_factory=lambda: WorldSettings.model_validate({}))
 
     def __init__(self, **data: Any) -> None:
         try:

@@ -48,10 +48,14 @@ __all__ = [
     "Safety",
     "TargetSettings",
     "VehicleSettings",
+    "WorldSettings",
 ]
 
 GOALS = ("centroid", "predictive", "rollout", "reference")
 MENTEES = ("fermat", "balanced")
+KERNELS = ("certain", "learned")
+MOST_LATE = 1000  # steps: what was sent in so many is kept
+MOST_TOLD = 4096  # points of a summary
 
 
 def _one_of(section: Section, *keys: str) -> None:
@@ -84,6 +88,34 @@ def _by_name_or_function(names: tuple[str, ...]) -> Any:
     return Annotated[Any, PlainValidator(check), WithJsonSchema(schema)]
 
 
+def _kernel(given: Any) -> str | dict[str, float]:
+    if given in KERNELS:
+        return str(given)
+    chance = given.get("slip") if isinstance(given, dict) and given.keys() == {"slip"} else None
+    if not isinstance(chance, int | float) or isinstance(chance, bool) or not 0 <= chance < 1:
+        raise InputError(f"must be 'certain', 'learned' or {{ slip = chance from 0 to below 1 }}, not {shown(given)}")
+    return {"slip": float(chance)}
+
+
+_Kernel = Annotated[
+    Any,
+    PlainValidator(_kernel),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"enum": list(KERNELS)},
+                {
+                    "type": "object",
+                    "properties": {"slip": {"type": "number", "minimum": 0, "exclusiveMaximum": 1}},
+                    "required": ["slip"],
+                    "additionalProperties": False,
+                },
+            ]
+        }
+    ),
+]
+
+
 def _core(given: Any) -> int | Floats | None:
     if given is None:
         return None
@@ -102,6 +134,32 @@ _Core = Annotated[
     Any,
     PlainValidator(_core),
     WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0}, {"type": "array", "items": {"type": "number"}}]}),
+]
+
+
+def _delay(given: Any) -> Any:
+    pair = list(given) if isinstance(given, list | tuple | np.ndarray) else [given, given]
+    whole = all(isinstance(step, int | np.integer) and not isinstance(step, bool) for step in pair)
+    if len(pair) != 2 or not whole or not 0 <= pair[0] <= pair[1] <= MOST_LATE:
+        raise InputError(f"must be whole steps from 0 to {MOST_LATE}, or [least, most], not {shown(given)}")
+    return int(pair[0]) if pair[0] == pair[1] else (int(pair[0]), int(pair[1]))
+
+
+def _summary(given: Any) -> Any:
+    if given == "sums" or (isinstance(given, int) and not isinstance(given, bool) and 1 <= given <= MOST_TOLD):
+        return given
+    raise InputError(f'must be from 1 to {MOST_TOLD} points, or "sums", not {shown(given)}')
+
+
+_Delay = Annotated[
+    Any,
+    PlainValidator(_delay),
+    WithJsonSchema(
+        {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "array", "items": {"type": "integer", "minimum": 0}}]}
+    ),
+]
+_Summary = Annotated[
+    Any, PlainValidator(_summary), WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"enum": ["sums"]}]})
 ]
 
 
@@ -226,6 +284,17 @@ class Control(Section):
     margin: float = Field(0.05, ge=0, lt=1 / 3, description="η: barycentric distance of reach sets from the edges")
     tolerance: float | None = Field(None, ge=0, description="metres within which an agent counts as at its goal point")
     speed: Length | None = Field(None, description="metres per step that nobody exceeds, for morph and from the pads")
+    kernel: _Kernel = Field(
+        "certain",
+        description="how moves end, for walk: certain, { slip = chance }, or learned by each agent alone",
+    )
+    window: int = Field(1000, ge=50, le=10**6, description="moves that an agent learns from: its last ones")
+
+    @model_validator(mode="after")
+    def _walks(self) -> Self:
+        if self.kernel != "certain" and self.motion != "walk":
+            raise InputError('kernel goes with motion = "walk": in others agents do not decide by cells')
+        return self
 
 
 def _kind(given: Any) -> Any:
@@ -244,7 +313,7 @@ class _Ride(Section):
     model_config = ConfigDict(extra="allow")
 
     kind: _Kind = Field(
-        "exact", description="exact, anywhere, double-integrator, unicycle, quadrotor, rotorpy, or module:class"
+        "exact", description="exact, anywhere, gusty, double-integrator, unicycle, quadrotor, rotorpy, or module:class"
     )
 
     @model_validator(mode="after")
@@ -333,6 +402,22 @@ class Safety(Section):
 
     separation: Length | None = Field(None, description="metres that agents keep from each other")
     zones: ZonesOrFile | None = Field(None, description="polygons that nobody enters: corners in metres, or GeoJSON")
+
+
+class WorldSettings(Section):
+    """What lies between the agents and the truth. What is left out is perfect."""
+
+    delay: _Delay | None = Field(None, description="steps that messages are late: one number, or [least, most]")
+    loss: float | None = Field(None, ge=0, lt=1, description="chance that a message is lost")
+    burst: float | None = Field(None, ge=1, description="mean length of a row of losses, in messages; else independent")
+    radio: Length | None = Field(None, description="metres that a message goes at most")
+    relays: bool = Field(True, description="pass messages on through agents in range, a step for each")
+    sight: Length | None = Field(None, description="metres that an agent sees")
+    noise: float | None = Field(None, ge=0, description="metres by which seen targets seem off: standard deviation")
+    missed: float | None = Field(None, ge=0, lt=1, description="chance that an agent does not notice a target")
+    summary: _Summary | None = Field(
+        None, description='what agents tell their parents of targets: at most so many weighted points, or "sums"'
+    )
 
 
 class Events(Section):

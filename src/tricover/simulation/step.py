@@ -7,12 +7,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.control import NO_CELL, Cells, Memory, learn
+from tricover.control import NO_CELL, Cells, Memory
+from tricover.control.memory import renewed
+from tricover.control.records import RECORDS
 from tricover.draws import VEHICLES, uniforms
 from tricover.errors import LostControlError
 from tricover.geometry import weights_in
 from tricover.goals import goal_cells
-from tricover.simulation.deciding import Decisions, decide_all, kept_clear
+from tricover.simulation.deciding import Decisions, decide_all, kept_clear, remembered
 from tricover.simulation.mission import Epoch, Mission
 from tricover.simulation.state import State
 from tricover.vehicles import inside
@@ -129,17 +131,16 @@ def advance(mission: Mission, state: State, decide_all: DecideAll = decide_all) 
     epoch = mission.epoch_at(state.step)
     network, present, launching = epoch.network, state.present, state.step < mission.launch
     if state.step in (epoch.start, mission.launch):
-        state = replace(state, memory=mission.memory_at(state.positions))
+        state = replace(state, memory=renewed(state.memory, mission.memory_at(state.positions)))
     decisions = kept_clear(mission, state, decide_all(mission, state))
     vehicles, positions, misses = _move(mission, state, decisions, present)
-    memory = learn(state.memory, decisions.decision, positions)
+    memory = remembered(mission, state, decisions, positions)
     unsettled = network.layer[decisions.distances[: len(network)] > mission.tolerance]
     settled = not (launching or unsettled.size)
     settling = state.step >= mission.last_change
     # A message that is still on its way may bring something new.
-    nothing_new = all(np.array_equal(old, positions) for old in state.sent)
-    nothing_new = nothing_new and not decisions.held and _same(memory, state.memory)
-    still = settling and nothing_new and np.array_equal(vehicles, state.vehicles)
+    still = settling and not decisions.held and np.array_equal(vehicles, state.vehicles)
+    still = still and all(np.array_equal(old, positions) for old in state.sent) and _same(memory, state.memory)
     quiet = state.quiet + 1 if settling and settled else 0
     step = state.step + 1
     return Step(
@@ -164,8 +165,9 @@ def advance(mission: Mission, state: State, decide_all: DecideAll = decide_all) 
 
 
 def _same(memory: Memory, before: Memory) -> bool:
-    """Whether agents remember what they did."""
-    return all(np.array_equal(rows, before[name], equal_nan=True) for name, rows in memory.items())
+    """Whether agents remember what they did, but for records of moves that ended as intended."""
+    names = [name for name in memory if name not in RECORDS or name == "last_miss"]
+    return all(np.array_equal(memory[name], before[name], equal_nan=True) for name in names)
 
 
 def _move(mission: Mission, state: State, decisions: Decisions, present: Flags) -> tuple[Floats, Floats, Floats | None]:

@@ -98,6 +98,10 @@ class StoreReader:
         positions, present = (self.read(name, step, step + 1)[0] for name in ("positions", "present"))
         return State(step, positions, vehicles, present, memory, sent, marker["quiet"], marker["still"])
 
+    def remembered(self, name: str) -> NDArray[Any]:
+        """What everybody remembers by the last step that was kept, (N, …)."""
+        return self._whole(f"resume/memory/{name}")
+
     def damage(self) -> dict[str, list[tuple[int, int]]]:
         """All arrays that are not as they were written, each with its damaged entries: from, to."""
         found = {}
