@@ -11,14 +11,13 @@ from tricover.control import points_as_sets
 from tricover.errors import InputError
 from tricover.simulation import Mission
 from tricover.simulation.deciding import decide_all, view_of
-from tricover.world import AllClear, Heard, PerfectChannel, PerfectSensor, Request, World
+from tricover.world import AllClear, PerfectChannel, PerfectSensor, Request, World, heard_at_once
 
 
 def test_everybody_hears_where_its_in_neighbours_are_now():
     reference, targets = team(3, agents=40)
     network = tc.build_network(reference)
-    heard, ages = PerfectChannel().hear(7, reference[None], network.in_neighbors)
-    assert ages is None
+    heard = heard_at_once(reference, network.in_neighbors)
     assert np.isnan(heard[network.anchors]).all()
     for agent in network.followers:
         for k, sender in enumerate(network.in_neighbors[agent]):
@@ -50,16 +49,14 @@ def test_what_is_clear_is_what_was_asked_for():
 
 
 @dataclass(frozen=True)
-class Late:
-    """A channel that delivers every message some steps late, and the first ones at once."""
+class Late(PerfectChannel):
+    """A channel of one's own: it delivers every message some steps late, but what is sent first at once too."""
 
-    history: int
+    history: int = 1
+    perfect = False
 
-    def hear(self, step, sent, senders):
-        age = min(step, self.history)
-        heard = sent[age][senders]
-        heard[senders[:, 0] < 0] = np.nan
-        return Heard(heard, np.full(senders.shape, age))
+    def delays(self, step, positions, senders):
+        return np.where(senders < 0, -1, self.history if step else 0)
 
 
 @pytest.mark.parametrize("late", [1, 3])
@@ -175,7 +172,7 @@ def test_agent_0_is_heard_as_anybody():
     """A number of 0 is a sender, -1 is none."""
     positions = np.random.default_rng(0).random((5, 2))
     senders = np.array([[0, 1, 2], [-1, -1, -1], [3, 0, 4]], np.int32)
-    heard = PerfectChannel().hear(0, positions[None], senders).positions
+    heard = heard_at_once(positions, senders)
     np.testing.assert_array_equal(heard[0], positions[:3])
     assert np.isnan(heard[1]).all()
     np.testing.assert_array_equal(heard[2], positions[[3, 0, 4]])

@@ -11,7 +11,8 @@ cell g_i that holds it, the next cell π_i*(s_i), and the setpoint c_i, the midd
     both     triangle without area   none                    the mean of the in-neighbours
     morph    anywhere                none                    a point of its own, nested at every step: see ``morph``
 
-An *anchor* goes where it was told to go. It has no cells.
+A follower that has not heard of all its in-neighbours yet *waits*: it stays where it is. An *anchor* goes where it was
+told to go. It has no cells.
 
 With zones, ``walk`` goes around them. Cells that touch one are forbidden, and a goal cell that is, or that no walk over
 free cells leads to, is replaced by the one that can be reached and whose centre is nearest to the goal point. Who is
@@ -32,6 +33,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tricover.control.hearing import unheard
 from tricover.control.memory import Memory, nothing_planned, rows_of
 from tricover.control.planning import Replanned, moves_by_plan
 from tricover.control.told import Told
@@ -48,7 +50,10 @@ Ints = NDArray[np.int64]
 NO_CELL = -2
 """The cell of agents that have none: anchors, and those who do not take part."""
 HOLD = -3
-"""The goal cell and the next cell of agents that hold, as every way from where they are would meet a zone."""
+"""The goal cell and the next cell of agents that stay where they are.
+
+Every way would meet a zone, or they have not heard of all their in-neighbours yet.
+"""
 GAVE_WAY = -4
 """The next cell of agents that were not let go where they decided to, or not in one step.
 
@@ -98,12 +103,19 @@ def decide(view: View, told: Told, memory: Memory) -> Decision:
     """What each agent does next: a function of what it knows, was told and remembers."""
     if view.step < told.launch:
         return _fly_to_place(view, told, memory)
-    anchors = told.network.layer[view.agents] == 0
-    if not anchors.any():
-        return _morph(view, told, memory) if told.motion == "morph" else _follow(view, told, memory)
-    if anchors.all():
-        return _go_to_place(view, told, memory)
-    return _together(view, told, memory, anchors)
+    kinds = _kinds(view, told)
+    first = kinds[0] if len(kinds) else _FOLLOWS
+    if (kinds == first).all():
+        return _DECIDE[first](view, told, memory)
+    return _together(view, told, memory, kinds)
+
+
+def _kinds(view: View, told: Told) -> Ints:
+    """What each agent is, (A,): an anchor, a follower that waits, or one that follows."""
+    kinds = np.where(told.network.layer[view.agents] == 0, _ANCHORS, _FOLLOWS)
+    if view.ages is not None:
+        kinds[(kinds == _FOLLOWS) & unheard(view.ages)] = _WAITS
+    return kinds
 
 
 def _fly_to_place(view: View, told: Told, memory: Memory) -> Decision:
@@ -115,7 +127,15 @@ def _fly_to_place(view: View, told: Told, memory: Memory) -> Decision:
     return Decision(places, setpoints, cells, nothing_planned(len(places)) if told.motion == "morph" else {})
 
 
+def _wait(view: View, told: Told, memory: Memory) -> Decision:
+    here, count = view.positions, len(view.agents)
+    cells = Cells(np.full(count, OUTSIDE), *np.full((2, count), HOLD)) if told.motion == "walk" else None
+    return Decision(here, here, cells)
+
+
 def _follow(view: View, told: Told, memory: Memory) -> Decision:
+    if told.motion == "morph":
+        return _morph(view, told, memory)
     goals = told.local_goal(view.agents, view.heard, view.seen)
     if told.motion == "reach":
         return Decision(goals, goals, None)
@@ -189,12 +209,13 @@ def _no_cells(count: int) -> Cells:
     return Cells(*np.full((3, count), NO_CELL))
 
 
-def _together(view: View, told: Told, memory: Memory, anchors: NDArray[np.bool_]) -> Decision:
+def _together(view: View, told: Told, memory: Memory, kinds: Ints) -> Decision:
     """Anchors and followers in one batch: each kind decides its own rows."""
-    goals, setpoints = np.empty((2, len(anchors), 2))
-    cells = _no_cells(len(anchors)) if told.motion == "walk" else None
-    remembered, replanned = nothing_planned(len(anchors)) if told.motion == "morph" else {}, None
-    for rows in (np.flatnonzero(anchors), np.flatnonzero(~anchors)):
+    goals, setpoints = np.empty((2, len(kinds), 2))
+    cells = _no_cells(len(kinds)) if told.motion == "walk" else None
+    remembered, replanned = nothing_planned(len(kinds)) if told.motion == "morph" else {}, None
+    for kind in np.unique(kinds):
+        rows = np.flatnonzero(kinds == kind)
         part = decide(view.rows(rows), told, rows_of(memory, rows))
         goals[rows], setpoints[rows] = part.goal_points, part.setpoints
         if cells is not None and part.cells is not None:
@@ -207,6 +228,10 @@ def _together(view: View, told: Told, memory: Memory, anchors: NDArray[np.bool_]
     return Decision(goals, setpoints, cells, remembered, replanned)
 
 
+_ANCHORS, _WAITS, _FOLLOWS = range(3)
+_DECIDE = (_go_to_place, _wait, _follow)
+
+
 def cells_of(view: View, told: Told, decision: Decision) -> Cells:
     """The cells of a decision, whatever the motion."""
     if decision.cells is not None:
@@ -214,7 +239,9 @@ def cells_of(view: View, told: Told, decision: Decision) -> Cells:
     cells = _no_cells(len(view.agents))
     if view.step < told.launch:
         return cells
-    rows = np.flatnonzero(told.network.layer[view.agents] > 0)
+    kinds = _kinds(view, told)
+    waits, rows = np.flatnonzero(kinds == _WAITS), np.flatnonzero(kinds == _FOLLOWS)
+    cells.state[waits], cells.goal[waits], cells.next[waits] = OUTSIDE, HOLD, HOLD
     cells.state[rows] = told.grid.holding(view.positions[rows], view.heard[rows])
     ahead = view.heard if view.announced is None else view.announced  # the triangle in which it decided
     cells.goal[rows] = goal_cells(decision.goal_points[rows], ahead[rows], told.grid)

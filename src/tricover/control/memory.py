@@ -4,6 +4,7 @@
                         all who fly from there to their reference positions
     weights  (A, 3)     w_ij of a follower that morphs, see ``morph``; NaN: it has none yet, or is an anchor
     corners  (A, 3, 2)  where its in-neighbours are, as they announced it in the step before
+    heard, …            what came from its in-neighbours, where messages are late or lost, see ``hearing``
     …                   plans and records of agents whose moves may fail, see ``planning`` and ``records``
 
 A new epoch begins with a new memory (``memory_of``), and so does the network when a launch is over; plans and records
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tricover.control.hearing import HEARD
 from tricover.control.planning import PLANS, no_plans, with_plans
 from tricover.control.records import RECORDS, no_records, record
 from tricover.control.rows import Memory, rows_of
@@ -29,8 +31,8 @@ __all__ = ["Memory", "learn", "memory_of", "nothing_planned", "renewed", "rows_o
 
 Floats = NDArray[np.float64]
 
-LASTING = (*PLANS, *RECORDS)
-"""What is kept when an epoch begins: an agent forgets nothing that it has learned."""
+LASTING = (*PLANS, *RECORDS, *HEARD)
+"""What is kept when an epoch begins: an agent forgets nothing that it has learned or heard."""
 
 
 def memory_of(told: Told, positions: Floats) -> Memory:

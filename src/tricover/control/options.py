@@ -97,7 +97,7 @@ def _turned(vectors: Floats, angles: Floats) -> Floats:
 
 def _stay_inside(points: Floats, view: View) -> None:
     """Take out what is not in the triangle, for who is in it."""
-    rows = np.flatnonzero(~np.isnan(view.heard[:, 0, 0]))
+    rows = np.flatnonzero(~np.isnan(view.heard[..., 0]).any(axis=1))
     rows = rows[~flat(view.heard[rows])]
     rows = rows[_inside(view.positions[rows], view.heard[rows])]
     beside = points[rows, ASIDE:_ROOM]

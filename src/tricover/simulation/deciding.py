@@ -1,5 +1,6 @@
 """Everybody decides: from the truth, through the world, to what each agent knows, and on to its decision."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -28,7 +29,7 @@ from tricover.simulation.mission import Mission
 from tricover.simulation.state import State
 from tricover.vehicles import lands
 from tricover.vehicles.exact import Exact
-from tricover.world import Request
+from tricover.world import Request, heard_at_once
 
 __all__ = ["Decisions", "decide_all", "kept_clear", "remembered", "view_of"]
 
@@ -63,7 +64,7 @@ class Decisions:
         motion = mission.scenario.control.motion
         setpoints = state.positions.copy()
         goals = setpoints if motion == "reach" else setpoints.copy()  # who reaches is asked for its goal point
-        told_by_positions = not (driven or motion != "reach" or world.channel.history)
+        told_by_positions = not (driven or motion != "reach" or not world.channel.perfect)
         cells = None if told_by_positions else Cells(*np.full((3, agents), NO_CELL, np.int32))
         sets = points_as_sets(state.positions) if driven else None
         remembered = nothing_planned(agents) if motion == "morph" else {}
@@ -110,7 +111,10 @@ def view_of(mission: Mission, state: State, agents: Ints, following: Floats | No
     if state.step < mission.launch:  # nobody listens to anybody
         nothing = np.full((len(agents), 3, 2), np.nan)
         return View(state.step, agents, state.positions[agents], nothing, mission.targets_at(state.step))
-    heard, ages = world.channel.hear(state.step, state.messages, network.in_neighbors[agents])
+    if world.channel.perfect:
+        heard, ages = heard_at_once(state.positions, network.in_neighbors[agents]), None
+    else:
+        heard, ages = state.memory["heard"][agents], state.memory["ages"][agents]
     seen = world.sensor.see(mission.targets_at(state.step), agents, state.positions)
     announced = None if following is None else following[network.in_neighbors[agents]]
     if announced is not None:
@@ -123,11 +127,23 @@ def decide_all(mission: Mission, state: State) -> Decisions:
     told = mission.epoch_at(state.step).told
     if told.motion == "morph":
         return _down_the_layers(mission, state, told)
-    agents = np.flatnonzero(told.network.layer >= 0)
-    view = view_of(mission, state, agents)
     decisions = Decisions.none_yet(mission, state)
-    decisions.put(mission, view, told, decide(view, told, rows_of(state.memory, agents)))
+    for told, agents in _by_told(mission, state):
+        view = view_of(mission, state, agents)
+        decisions.put(mission, view, told, decide(view, told, rows_of(state.memory, agents)))
     return decisions
+
+
+def _by_told(mission: Mission, state: State) -> Iterator[tuple[Told, Ints]]:
+    """Who takes part, by what it was told: who has not heard of a repair acts as it was told before."""
+    present = mission.epoch_at(state.step)
+    agents = np.flatnonzero(present.network.layer >= 0)
+    if mission.world.channel.perfect:
+        yield present.told, agents
+        return
+    believed = state.memory["believed"][agents]
+    for which in np.unique(believed):
+        yield mission.epochs[which].told, agents[believed == which]
 
 
 def remembered(mission: Mission, state: State, decisions: Decisions, landed: Floats) -> Memory:

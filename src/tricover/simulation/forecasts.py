@@ -7,6 +7,7 @@
     ways      agents that ``morph`` would bring closer on their way, as it does not wait: found by flying the whole run
               once with vehicles that land where they are sent
     zones     agents that ``reach`` and ``morph`` would bring into a zone, as they do not go around: found so, too
+    radio     links that are longer than the radio range at the start, or where the team should settle
 
 Nobody is brought closer than it is (``world.clearance``), so agents that start too close stay so until they part, and
 two whose places are too close never both arrive. An empty forecast is no proof that everybody arrives.
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from tricover.geometry import Crossing, Separation, crossings, separation
 from tricover.geometry.approach import separation_of
 from tricover.goals import settled_configuration
+from tricover.network import Network
 from tricover.simulation.launch import launch_notices
 from tricover.simulation.mission import Mission
 from tricover.simulation.step import Step
@@ -42,7 +44,38 @@ def forecast(mission: Mission) -> tuple[str, ...]:
         said += _too_close(mission, asked)
     if mission.ground.zones is not None:
         said += _into_zones(mission, mission.ground.zones)
+    if mission.scenario.world.radio is not None:
+        said += _out_of_range(mission, mission.scenario.world.radio)
     return tuple(said)
+
+
+def _out_of_range(mission: Mission, radio: float) -> Iterator[str]:
+    """Links that need relays, or that nobody hears."""
+    first, last = mission.epochs[0].network, mission.epochs[-1].network
+    start = mission.ground.reference if mission.launch else mission.start().positions
+    yield from _too_long(mission, first, start[: len(first)], radio, "at the start")
+    places = _places(mission)
+    if places is not None:
+        yield from _too_long(mission, last, places, radio, "where the team should settle")
+
+
+def _too_long(mission: Mission, network: Network, positions: Floats, radio: float, where: str) -> Iterator[str]:
+    living = np.where((network.layer >= 0)[:, None], positions, np.nan)
+    senders = network.in_neighbors.astype(np.int64)
+    hops = mission.world.channel.hops(living, senders)
+    lengths = np.linalg.norm(living[senders] - living[:, None], axis=2)
+    for found, what in ((hops > 1, "need relays"), ((hops < 0) & (senders >= 0), "are not heard at all")):
+        rows, slots = np.nonzero(found)
+        if not rows.size:
+            continue
+        order = np.argsort(-lengths[rows, slots], kind="stable")[:_FEW]
+        named = [
+            f"{agent} hears {senders[agent, slot]} ({length(lengths[agent, slot])})"
+            for agent, slot in zip(rows[order].tolist(), slots[order].tolist(), strict=True)
+        ]
+        more = "" if len(rows) == len(named) else f" and {len(rows) - len(named)} more"
+        of = f"{len(rows)} of {3 * len(network.followers)} links"
+        yield f"{of} {what} {where}, as the radio goes {length(radio)}: {', '.join(named)}{more}"
 
 
 def _into_zones(mission: Mission, zones: tuple[Floats, ...]) -> Iterator[str]:

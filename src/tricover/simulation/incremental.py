@@ -62,7 +62,7 @@ class Incremental:
         """What everybody decides at a step."""
         world, motion = mission.world, mission.scenario.control.motion
         anew = motion == "morph" or state.step < mission.launch
-        if world.channel.history or not world.sensor.sees_all or anew:
+        if not world.channel.perfect or not world.sensor.sees_all or anew:
             return decide_all(mission, state)
         links, changed = self._look(mission, state)
         anchors = links.network.anchors

@@ -31,6 +31,9 @@ from tricover.simulation.tables import labels_of
 __all__ = ["Progress", "simulate", "steps"]
 
 
+_RISK = 1e-3  # that a team whose vehicles never quite stand still is taken for settled while a message is late
+
+
 @dataclass(frozen=True)
 class Progress:
     """How far a run is, after each step.
@@ -80,9 +83,12 @@ def steps(
 
 
 def _settled(mission: Mission, state: State) -> bool:
+    if not mission.scenario.stop_when_settled:
+        return False
     # A change goes down a layer in a step, or in so many more as messages may be late.
-    through = mission.epochs[-1].network.depth * (1 + mission.world.channel.history)
-    return mission.scenario.stop_when_settled and (state.still or state.quiet > through)
+    network, channel = mission.epochs[-1].network, mission.world.channel
+    late = max(channel.history, channel.late_by(3 * len(network.followers), mission.scenario.steps, _RISK))
+    return state.still or state.quiet > network.depth * (1 + late)
 
 
 def simulate(

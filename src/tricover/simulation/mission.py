@@ -23,11 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.control import Memory, Told, memory_of
+from tricover.control.hearing import nothing_heard
 from tricover.errors import FileFormatError, InputError, shown
 from tricover.formats import Projection
 from tricover.formats.plain_json import parsed
 from tricover.goals.anchors import anchor_positions
 from tricover.network import Network, build_network
+from tricover.simulation.hearing import listen, no_post
 from tricover.simulation.resolve import Ground, ground_of, still_from
 from tricover.simulation.scenario import Scenario
 from tricover.simulation.sections import Join
@@ -103,6 +105,11 @@ class Mission:
             )
         ground = ground_of(scenario)
         if scenario.control.motion == "morph":
+            if not scenario.world.channel(scenario.seed).perfect:
+                raise InputError(
+                    'world: with motion = "morph" agents announce their next places within a step: leave delay, loss '
+                    'and radio out, or take motion = "reach" or "walk"'
+                )
             from tricover.simulation.morphing import morph_epochs  # here, as it takes steps
 
             return cls.with_epochs(scenario, morph_epochs(scenario, ground), ground)
@@ -122,7 +129,7 @@ class Mission:
         """The mission of a scenario whose epochs are known: no network is built."""
         ground = ground or ground_of(scenario)
         team = scenario.vehicle.team(_agents(scenario, ground))
-        return cls(scenario, ground, team, tuple(epochs), _world_of(epochs, team))
+        return cls(scenario, ground, team, tuple(epochs), _world_of(scenario, epochs, team))
 
     @property
     def agents(self) -> int:
@@ -195,12 +202,18 @@ class Mission:
         joining = [join.places for join in _joins(self.scenario)]
         positions = np.concatenate([self.ground.start, *joining])
         sent = np.full((self.world.channel.history, self.agents, 2), np.nan)
+        memory = self.memory_at(positions)
+        post: Memory = {}
+        if not self.world.channel.perfect:
+            heard, post = listen(self, 0, np.concatenate([positions[None], sent]), memory, no_post(self))
+            memory = {**memory, **heard}
         vehicles = self.vehicle.initial_state(positions)
-        return State(0, positions, vehicles, self.present_at(0), self.memory_at(positions), sent)
+        return State(0, positions, vehicles, self.present_at(0), memory, sent, post)
 
     def memory_at(self, positions: Floats) -> Memory:
         """What agents remember when an epoch begins, with everybody at positions (N, 2): all that any epoch needs."""
-        return {name: rows for epoch in self.epochs for name, rows in memory_of(epoch.told, positions).items()}
+        heard = {} if self.world.channel.perfect else nothing_heard(self.agents)
+        return heard | {name: rows for epoch in self.epochs for name, rows in memory_of(epoch.told, positions).items()}
 
     def self_contained(self) -> Scenario:
         """The scenario with all positions in it instead of files and generators."""
@@ -242,12 +255,12 @@ def tolerance_of(scenario: Scenario, vehicle: Vehicle) -> float:
     return CLOSE if vehicle.landing == "anywhere" else 0.0
 
 
-def _world_of(epochs: Sequence[Epoch], vehicle: Vehicle) -> World:
-    """A perfect world, in which agents keep apart if they were told to. Those who morph are told by their weights."""
-    told = epochs[0].told
+def _world_of(scenario: Scenario, epochs: Sequence[Epoch], vehicle: Vehicle) -> World:
+    """What lies between the agents and the truth. Those who morph are told by their weights to keep apart."""
+    told, channel = epochs[0].told, scenario.world.channel(scenario.seed)
     if told.separation is None or told.motion == "morph":
-        return World()
-    return World(clearance=KeepApart(told.separation, together=vehicle.landing != "anywhere"))
+        return World(channel)
+    return World(channel, clearance=KeepApart(told.separation, together=vehicle.landing != "anywhere"))
 
 
 def _apart(scenario: Scenario) -> float | None:

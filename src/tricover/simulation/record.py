@@ -15,6 +15,9 @@ Arrays have an entry for each step t; N is the final roster, and T the number of
                             with r_i[t+1] = Σ_j w_ij[t+1] r_j[t+1]
     miss       (T, N)       how far from its reach set an agent landed at t+1, metres; 0: it did land in it
     settled    (T,)         whether at t every follower was at its goal and every anchor at its place
+    ages       (T, N, 3)    how many steps before t the positions were sent on which an agent acted at t; -1: it has not
+                            heard of that in-neighbour yet, or listens to nobody. 0 where all messages arrive at once
+    believed   (T, N)       the epoch that an agent took for the present one at t, counted from 0 on
 
 In a launch (see ``launch``) nobody has cells (-2) or weights (0), a reach set is the next point of the way, and nobody
 is settled.
@@ -30,7 +33,17 @@ from numpy.typing import NDArray
 from tricover.simulation.state import State
 from tricover.simulation.step import Step, Transition
 
-__all__ = ["ARRAYS", "GrowingRecord", "Labels", "Layout", "MemoryRecord", "Record", "entries"]
+__all__ = [
+    "ARRAYS",
+    "OF_MESSAGES",
+    "GrowingRecord",
+    "Labels",
+    "Layout",
+    "MemoryRecord",
+    "Record",
+    "entries",
+    "recorded",
+]
 
 Labels: TypeAlias = Callable[[], dict[str, NDArray[Any]]]
 """Arrays by name that are worked out when the run has come to its end."""
@@ -69,6 +82,17 @@ ARRAYS = {
     "miss": Layout(("step", "agent"), "float64", "m"),
     "settled": Layout(("step",), "bool"),
 }
+OF_MESSAGES = {
+    "ages": Layout(("step", "agent", "corner"), "int32", "steps"),
+    "believed": Layout(("step", "agent"), "int32"),
+}
+"""What is recorded besides where messages are late or lost."""
+LAYOUTS = ARRAYS | OF_MESSAGES
+
+
+def recorded(state: State) -> dict[str, Layout]:
+    """The arrays that are recorded of a run, by any of its states."""
+    return ARRAYS | {name: layout for name, layout in OF_MESSAGES.items() if name in state.memory}
 
 
 class Record(Protocol):
@@ -106,9 +130,9 @@ def entries(names: Iterable[str], taken: list[Transition], end: State, ended: bo
         for name, value in transition.arrays(found).items():
             found[name].append(value)
     for name, values in found.items():
-        if ended and ARRAYS[name].by_time:
+        if ended and LAYOUTS[name].by_time:
             values.append(getattr(end, name))
-    return {name: ARRAYS[name].array(values, len(end.positions)) for name, values in found.items()}
+    return {name: LAYOUTS[name].array(values, len(end.positions)) for name, values in found.items()}
 
 
 @dataclass(eq=False)

@@ -21,7 +21,7 @@ from tricover.network.roster import agent_indices
 from tricover.notebook import facts_as_html
 from tricover.own import label_of
 from tricover.simulation.mission import Epoch, Mission, epoch_at
-from tricover.simulation.record import ARRAYS, Record
+from tricover.simulation.record import LAYOUTS, OF_MESSAGES, Record
 from tricover.simulation.scenario import Scenario
 from tricover.simulation.stored import StoreReader
 from tricover.simulation.tables import dataset_of, frame_of
@@ -92,6 +92,7 @@ class Run:
             "vehicle": self.mission.vehicle.kind,
             **({} if control.kernel == "certain" else {"kernel": control.kernel}),
             **({} if self.mission.pads is None else {"launch": self.mission.launch}),
+            **({} if self.mission.world.channel.perfect else {"oldest_message": self._oldest}),
             "steps": self.steps,
             "settled_at": self.settled_at,
             "converged": self.converged,
@@ -140,22 +141,34 @@ class Run:
 
     def read(self, name: str, start: int = 0, stop: int | None = None) -> NDArray[Any]:
         """Entries ``start`` to ``stop`` of an array over time, as ``positions`` or ``weights``; read-only."""
-        if name not in ARRAYS:
-            raise InputError(f"a run has no array {name!r}; it has {', '.join(ARRAYS)}")
-        first, end, _ = slice(start, stop).indices(self.steps + ARRAYS[name].by_time)
-        values = self.record.read(name, first, end)
+        if name not in LAYOUTS:
+            raise InputError(f"a run has no array {name!r}; it has {', '.join(LAYOUTS)}")
+        first, end, _ = slice(start, stop).indices(self.steps + LAYOUTS[name].by_time)
+        if name in OF_MESSAGES and self.mission.world.channel.perfect:
+            values = self._at_once(name, first, end)
+        else:
+            values = self.record.read(name, first, end)
         if name == "present" and first <= self.steps < end:  # a record that was cut short has who would go on
             values = np.concatenate([values[:-1], self.epochs[-1].present(self.mission.agents)[None]])
         values.flags.writeable = False
         return values
 
+    def _at_once(self, name: str, start: int, stop: int) -> NDArray[Any]:
+        """Entries of what is recorded of messages, where all of them arrive in the step in which they are sent."""
+        values = np.zeros(LAYOUTS[name].shape(stop - start, self.mission.agents), LAYOUTS[name].dtype)
+        if name == "believed":
+            begun = [epoch.start for epoch in self.mission.epochs[1:]]
+            values += np.searchsorted(begun, np.arange(start, stop), side="right")[:, None].astype(np.int32)
+        return values
+
     def blocks(self, name: str) -> Iterator[tuple[int, NDArray[Any]]]:
         """An array over time in pieces that fit in memory, each with the step at which it starts."""
-        for start in range(0, self.steps + ARRAYS[name].by_time, self._block):
-            yield start, self.read(name, start, start + self._block)
+        for start in range(0, self.steps + LAYOUTS[name].by_time, self.block):
+            yield start, self.read(name, start, start + self.block)
 
     @property
-    def _block(self) -> int:
+    def block(self) -> int:
+        """How many entries are held at once."""
         return max(1, BLOCK // self.mission.agents)
 
     @cached_property
@@ -192,6 +205,16 @@ class Run:
     def misses(self) -> Floats:
         """How far from their reach sets agents landed at t+1, (T, N), metres."""
         return self.read("miss")
+
+    @cached_property
+    def ages(self) -> Ints:
+        """How many steps old the positions were on which agents acted, (T, N, 3); see ``record``."""
+        return self.read("ages")
+
+    @property
+    def _oldest(self) -> int:
+        """Steps: the age of the oldest position that somebody acted on."""
+        return max((int(ages.max(initial=0)) for _, ages in self.blocks("ages")), default=0)
 
     @cached_property
     def missed(self) -> int:
@@ -333,9 +356,9 @@ class Run:
 
     def _first_of_end(self, name: str, value: NDArray[Any]) -> int:
         """The first step from which on all entries of an array are ``value``."""
-        stop = self.steps + ARRAYS[name].by_time
+        stop = self.steps + LAYOUTS[name].by_time
         while stop > 0:
-            start = max(0, stop - self._block)
+            start = max(0, stop - self.block)
             part = self.read(name, start, stop)
             other = np.flatnonzero((part != value).reshape(len(part), -1).any(axis=1))
             if other.size:

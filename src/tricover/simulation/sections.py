@@ -35,6 +35,7 @@ from tricover.simulation.section import (
 )
 from tricover.targets.motion import Drift, Path
 from tricover.vehicles import Mixed, Vehicle, check_vehicle, is_built_in, settings, vehicle
+from tricover.world import Channel, ImperfectChannel, PerfectChannel
 
 __all__ = [
     "Anchors",
@@ -418,6 +419,22 @@ class WorldSettings(Section):
     summary: _Summary | None = Field(
         None, description='what agents tell their parents of targets: at most so many weighted points, or "sums"'
     )
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        if self.burst is not None and not self.loss:
+            raise InputError("burst goes with loss: give the chance that a message is lost, too")
+        if not self.relays and self.radio is None:
+            raise InputError("relays goes with radio: give the range beyond which messages need relays, too")
+        self.channel(0)
+        return self
+
+    def channel(self, seed: int) -> Channel:
+        """How messages get from agent to agent."""
+        if not self.delay and not self.loss and self.radio is None:
+            return PerfectChannel()
+        least, most = self.delay if isinstance(self.delay, tuple) else (self.delay or 0, self.delay or 0)
+        return ImperfectChannel(seed, least, most, self.loss or 0.0, self.burst, self.radio, self.relays)
 
 
 class Events(Section):

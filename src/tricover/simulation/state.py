@@ -22,6 +22,7 @@ class State:
         memory: what the agents remember, arrays (N, …) by name.
         sent: everybody's positions at the steps before, the newest first, (D, N, 2), as many as the channel may deliver
             late; NaN before step 0.
+        post: messages that are on their way, arrays by name, see ``hearing``; nothing where all arrive at once.
         quiet: for how many steps everybody has been at its goal, with no change from outside.
         still: whether nothing changed in the last step, so that nothing ever will.
     """
@@ -32,11 +33,13 @@ class State:
     present: NDArray[np.bool_]
     memory: Memory = field(default_factory=dict)
     sent: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0, 2)))
+    post: Memory = field(default_factory=dict)
     quiet: int = 0
     still: bool = False
 
     def __post_init__(self) -> None:
-        for array in (self.positions, self.vehicles, self.present, self.sent, *self.memory.values()):
+        parts = (*self.memory.values(), *self.post.values())
+        for array in (self.positions, self.vehicles, self.present, self.sent, *parts):
             array.flags.writeable = False
 
     def __repr__(self) -> str:

@@ -1,13 +1,14 @@
 """One step of the whole team: everyone decides from what it knows at t, then everyone moves, and t+1 begins."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tricover.control import NO_CELL, Cells, Memory
+from tricover.control.hearing import HEARD, unheard
 from tricover.control.memory import renewed
 from tricover.control.records import RECORDS
 from tricover.draws import VEHICLES, uniforms
@@ -15,6 +16,7 @@ from tricover.errors import LostControlError
 from tricover.geometry import weights_in
 from tricover.goals import goal_cells
 from tricover.simulation.deciding import Decisions, decide_all, kept_clear, remembered
+from tricover.simulation.hearing import listen, nothing_new
 from tricover.simulation.mission import Epoch, Mission
 from tricover.simulation.state import State
 from tricover.vehicles import inside
@@ -42,6 +44,8 @@ class Transition:
         settled: whether at t everybody was at its goal.
         weights: w_ij[t+1] of those who morph, (N, 3); None where positions tell the weights.
         launching: whether it is part of the flight from the pads, in which nobody listens to anybody.
+        heard: what was heard of in-neighbours, (N, 3, 2), ages (N, 3) and the epochs that agents believed in, (N,), by
+            name; nothing where every message arrives at once.
     """
 
     epoch: Epoch
@@ -53,6 +57,7 @@ class Transition:
     settled: bool
     weights: Floats | None = None
     launching: bool = False
+    heard: Memory = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Transition of {len(self.before)} agents, {'settled' if self.settled else 'on their way'}>"
@@ -63,14 +68,15 @@ class Transition:
         plain: dict[str, Any] = {"positions": self.before, "present": self.present, "settled": self.settled}
         if "miss" in wanted:
             plain["miss"] = np.zeros(len(self.before)) if self.misses is None else self.misses
+        plain |= {name: self.heard[name] for name in wanted & self.heard.keys()}
         if wanted & {"state", "goal_cell", "next_cell", "weights"}:
             plain |= self._of_followers(wanted)
         return {name: plain[name] for name in names}
 
     def _of_followers(self, wanted: set[str]) -> dict[str, NDArray[Any]]:
-        network, grid = self.epoch.network, self.epoch.told.grid
-        followers = network.followers[:0] if self.launching else network.followers
-        heard, landed = self.before[network.in_neighbors[followers]], self.after[followers]
+        grid = self.epoch.told.grid
+        followers, heard = self._triangles()
+        landed = self.after[followers]
         found: dict[str, NDArray[Any]] = {}
         if "weights" in wanted:
             found["weights"] = np.zeros((len(self.before), 3))
@@ -84,6 +90,15 @@ class Transition:
             goal[followers] = goal_cells(landed, heard, grid)
             found |= {"state": state, "goal_cell": goal, "next_cell": goal}
         return found
+
+    def _triangles(self) -> tuple[NDArray[np.int64], Floats]:
+        """Followers (F,) that decided by their triangles (F, 3, 2): not those who wait for the first messages."""
+        network = self.epoch.network
+        if self.heard:
+            followers = np.flatnonzero(self.present & ~np.isnan(self.heard["heard"][..., 0]).any(axis=1))
+            return followers, self.heard["heard"][followers]
+        followers = network.followers[:0] if self.launching else network.followers
+        return followers, self.before[network.in_neighbors[followers]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,18 +150,19 @@ def advance(mission: Mission, state: State, decide_all: DecideAll = decide_all) 
     decisions = kept_clear(mission, state, decide_all(mission, state))
     vehicles, positions, misses = _move(mission, state, decisions, present)
     memory = remembered(mission, state, decisions, positions)
-    unsettled = network.layer[decisions.distances[: len(network)] > mission.tolerance]
+    unsettled = network.layer[(decisions.distances[: len(network)] > mission.tolerance) | _uninformed(mission, state)]
     settled = not (launching or unsettled.size)
     settling = state.step >= mission.last_change
-    # A message that is still on its way may bring something new.
     still = settling and not decisions.held and np.array_equal(vehicles, state.vehicles)
-    still = still and all(np.array_equal(old, positions) for old in state.sent) and _same(memory, state.memory)
+    still = still and _same(memory, state.memory) and nothing_new(mission, state)
     quiet = state.quiet + 1 if settling and settled else 0
-    step = state.step + 1
+    step, sent = state.step + 1, state.messages[: len(state.sent)]
+    heard: Memory = {}
+    post: Memory = {}
+    if not mission.world.channel.perfect:
+        heard, post = listen(mission, step, np.concatenate([positions[None], sent]), memory, state.post)
     return Step(
-        State(
-            step, positions, vehicles, mission.present_at(step), memory, state.messages[: len(state.sent)], quiet, still
-        ),
+        State(step, positions, vehicles, mission.present_at(step), {**memory, **heard}, sent, post, quiet, still),
         Transition(
             epoch,
             present,
@@ -157,6 +173,7 @@ def advance(mission: Mission, state: State, decide_all: DecideAll = decide_all) 
             settled,
             None if launching else memory.get("weights"),
             launching,
+            {name: state.memory[name] for name in heard},
         ),
         0 if launching else int(unsettled.min(initial=network.depth + 1)),
         network.depth,
@@ -164,9 +181,19 @@ def advance(mission: Mission, state: State, decide_all: DecideAll = decide_all) 
     )
 
 
+def _uninformed(mission: Mission, state: State) -> Flags:
+    """Who of the present network has not heard of it, or not of all its in-neighbours, (N,)."""
+    network = mission.epoch_at(state.step).network
+    if mission.world.channel.perfect:
+        return np.zeros(len(network), np.bool_)
+    here = slice(len(network))
+    behind = state.memory["believed"][here] < mission.epochs.index(mission.epoch_at(state.step))
+    return np.asarray((network.layer >= 0) & behind | (network.layer > 0) & unheard(state.memory["ages"][here]))
+
+
 def _same(memory: Memory, before: Memory) -> bool:
     """Whether agents remember what they did, but for records of moves that ended as intended."""
-    names = [name for name in memory if name not in RECORDS or name == "last_miss"]
+    names = [name for name in memory if name not in (*RECORDS, *HEARD) or name == "last_miss"]
     return all(np.array_equal(memory[name], before[name], equal_nan=True) for name in names)
 
 

@@ -7,7 +7,7 @@ once, every target is seen, every landing is safe.
 
 from dataclasses import dataclass, field
 
-from tricover.world.channel import Channel, Heard, PerfectChannel
+from tricover.world.channel import Channel, ImperfectChannel, PerfectChannel, heard_at_once
 from tricover.world.clearance import AllClear, Clearance, KeepApart, Request
 from tricover.world.sensing import PerfectSensor, Sensor
 
@@ -15,13 +15,14 @@ __all__ = [
     "AllClear",
     "Channel",
     "Clearance",
-    "Heard",
+    "ImperfectChannel",
     "KeepApart",
     "PerfectChannel",
     "PerfectSensor",
     "Request",
     "Sensor",
     "World",
+    "heard_at_once",
 ]
 
 
