@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from tricover.certificates.certificate import Certificate
 from tricover.certificates.check import Check, Step
 from tricover.certificates.evidence import JITTER, Evidence
+from tricover.certificates.heard import hearing
+from tricover.certificates.late import Forgetting, Messages, as_far_as_told
 from tricover.certificates.log import Log
 from tricover.certificates.margins import Margins
 from tricover.certificates.nested import Nested
@@ -33,7 +35,9 @@ def audit(
 ) -> Certificate:
     """The certificate of a log; arguments as in ``certify``."""
     anchors = Anchors(log)
-    products, convergence = Products(log, eta, window), Convergence(log, anchors, desired)
+    told = log.late is not None and log.late.told
+    products: Products | Forgetting = Forgetting(log) if told else Products(log, eta, window)
+    convergence = Convergence(log, anchors, desired)
     checks: list[Check] = [
         Evidence(log, jitter),
         Structure(),
@@ -41,10 +45,12 @@ def audit(
         Stochastic(log),
         Margins(log),
         products,
-        Containment(anchors),
+        Containment(anchors, products if isinstance(products, Forgetting) else None),
         convergence,
         Separation(log),
     ]
+    if log.late is not None:
+        checks.append(Messages(log))
     if log.settings.motion == "morph":
         checks.append(Nested(log))
     if log.settings.zones is not None:
@@ -58,6 +64,8 @@ def audit(
     claims = tuple(claim for check in checks for claim in check.claims())
     if waited:
         claims = as_far_as_they_go(claims)
+    if log.late is not None and not told:
+        claims = as_far_as_told(claims)
     subject = f"{log.name} ({log.agents} agents, {log.steps} steps)"
     return Certificate(subject, claims, products.contraction, convergence.layers, convergence.neighbourhood)
 
@@ -65,14 +73,18 @@ def audit(
 def steps_of(log: Log) -> Iterator[Step]:
     """The steps of a log, with the rows of Γ."""
     last: Step | None = None
+    listen = hearing(log.late) if log.late is not None and log.late.told else None
     for index, frame, before, after in framed(log):
         epoch = log.epoch_at(index)
         same = last is not None and index > epoch.start and _unmoved(last, before, after)
         # Those who morph go by their in-neighbours' next positions.
-        heard = after if log.settings.motion == "morph" else before
-        rows = last.rows if last is not None and same else rows_of(frame, heard, after)
+        corners = after if log.settings.motion == "morph" else before
+        heard = None if listen is None else listen(index, frame, before)
+        same = same and heard is None  # ages differ, whoever moved
+        triangles = None if heard is None else heard.triangles
+        rows = last.rows if last is not None and same else rows_of(frame, corners, after, triangles)
         gave_way = None if log.gave_way is None or index < log.launched else log.gave_way(index)
-        last = Step(index, before, after, epoch, frame, rows, same, gave_way)
+        last = Step(index, before, after, epoch, frame, rows, same, gave_way, heard)
         yield last
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.certificates.certificate import Claim
+from tricover.certificates.heard import Heard
 from tricover.certificates.log import LoggedEpoch
 from tricover.certificates.transition import Frame, Rows
 
@@ -29,6 +30,7 @@ class Step:
         rows: the followers' rows of Γ[t]; with the motion ``morph``, in their triangles at t+1.
         same: whether Γ[t] is Γ[t-1], to the bit, because both steps have the same positions and the same network.
         gave_way: who was not let go where it decided to, to keep apart, (N,); None: not known.
+        heard: what followers acted on, where messages are late or lost; None: the positions at t.
     """
 
     index: int
@@ -39,11 +41,22 @@ class Step:
     rows: Rows
     same: bool
     gave_way: Flags | None = None
+    heard: Heard | None = None
 
     @property
     def opens(self) -> bool:
         """Whether this is the first step of its epoch."""
         return self.index == self.epoch.start
+
+    @property
+    def acting(self) -> Flags:
+        """Which followers (F,) acted by a triangle: not those who wait for messages."""
+        return np.ones(len(self.frame.followers), np.bool_) if self.heard is None else ~self.heard.waits
+
+    @property
+    def triangles(self) -> Floats:
+        """The triangles (F, 3, 2) by which followers acted."""
+        return self.before[self.frame.corners] if self.heard is None else self.heard.triangles
 
     @property
     def present(self) -> Flags:

@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tricover.certificates.heard import Late
 from tricover.errors import InputError, agents, listed
 from tricover.formats.points import LARGEST
 from tricover.goals import GoalRule
@@ -82,6 +83,7 @@ class LoggedEpoch:
             ``arrived``.
         arrived: the step from which on they stand there. None: whenever they first get there.
         expected: the step before which nobody expects them there, where ``arrived`` is None.
+        informed: the step from which on everybody knows of the network; None: from its first step on.
     """
 
     start: int
@@ -89,6 +91,12 @@ class LoggedEpoch:
     places: Floats | None = None
     arrived: int | None = 0
     expected: int = 0
+    informed: int | None = None
+
+    @property
+    def known_from(self) -> int:
+        """The step from which on everybody knows of the network."""
+        return self.start if self.informed is None else max(self.start, self.informed)
 
     @property
     def due(self) -> int:
@@ -124,6 +132,7 @@ class Log:
         planned: ``planned(step)`` gives where everybody was to be at step + 1, (N, 2), for ``morph``; None: not known,
             or agents are where they plan to be.
         gave_way: ``gave_way(step)`` says who was not let go where it decided to, to keep apart, (N,); None: not known.
+        late: what is known of messages that are late or lost; None: all arrive at once.
     """
 
     name: str
@@ -137,6 +146,7 @@ class Log:
     times: Floats | None = None
     planned: Callable[[int], Floats] | None = None
     gave_way: Callable[[int], Flags] | None = None
+    late: Late | None = None
 
     def __repr__(self) -> str:
         return f"<Log of {self.agents} agents, {self.steps} steps: {self.name}>"

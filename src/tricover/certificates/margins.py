@@ -49,8 +49,9 @@ class Margins:
         settings = self.log.settings
         if settings.motion != "walk" or (step.same and not self.faults.count):
             return
-        standing = rows_of(step.frame, step.before, step.before)
-        proper = np.flatnonzero(~step.rows.flat)
+        heard = None if step.heard is None else step.heard.triangles
+        standing = rows_of(step.frame, step.before, step.before, heard)
+        proper = np.flatnonzero(~step.rows.flat & step.acting)
         found = self._kept(standing, step.rows, proper)
         short = np.flatnonzero(found < settings.margin)
         slack = self._slack(step, proper[short])
@@ -91,7 +92,7 @@ class Margins:
         assert self.log.settings.around is not None
         zones, best = as_zones(self.log.settings.around), np.full(len(places), -np.inf)
         for row, place in enumerate(places.tolist()):
-            agent, triangle = step.frame.followers[place], step.before[step.frame.corners[place]]
+            agent, triangle = step.frame.followers[place], step.triangles[place]
             if standing.outside[place] == 0:
                 cell = self.grid.locate(standing.weights[place])
                 if not zones.cells(triangle[None], self.grid)[0, cell]:
@@ -106,7 +107,7 @@ class Margins:
 
     def _slack(self, step: Step, places: Ints) -> Floats:
         """What rounding of positions can do to barycentric coordinates: its size over the smallest height."""
-        triangles = step.before[step.frame.corners[places]]
+        triangles = step.triangles[places]
         sides = np.linalg.norm(triangles - np.roll(triangles, 1, axis=1), axis=2).max(axis=1, initial=0.0)
         largest = np.maximum(
             np.abs(triangles).max(axis=(1, 2), initial=0.0),

@@ -4,6 +4,7 @@ finite-time      depth and what follows from it, and positions heard per step: t
 theorem3         the step by which the whole team is at rest, beside the steps that the scenario allows
 neighbourhood    how far from its desired position an agent may be, where it lands anywhere in its reach set
 vehicle          does it land in the smallest and in the largest reach set? (``check_aoc``)
+messages         how late they are, where they are not heard at once, and which links need relays
 separation       where it is asked for: a claim about the motion, which there is none of yet
 nested, speed    that nobody meets and nobody is too fast, by the motion ``morph``
 """
@@ -25,6 +26,7 @@ from tricover.certificates.certificate import (
     counted,
 )
 from tricover.certificates.evidence import EVIDENCE, NO_FOLLOWERS
+from tricover.certificates.late import MESSAGES, RISK
 from tricover.certificates.log import Settings
 from tricover.certificates.nested import NESTED, SPEED
 from tricover.certificates.radii import neighbourhood
@@ -72,19 +74,24 @@ def foresee(scenario: Scenario) -> Certificate:
     points = lands_on_points(last.network, settings, exact, ideal)
     on_time = bool(ideal[last.network.anchors].all()) and not may_wait(settings)
     rest = mission.last_change + moves if on_time else None
-    layers = _layers(last.network, around, rest, steps_by_layer(last.network, desired, settings))
+    late = _late_by(mission)
+    by_layer = steps_by_layer(last.network, desired, settings) + (late or 0) * np.arange(last.network.depth + 1)
+    if rest is not None:
+        rest += late or 0 if len(mission.epochs) > 1 else 0  # repairs are heard of late, too
+    layers = _layers(last.network, around, rest if late is not None else None, by_layer)
     claims = (
-        _structure(last.network, settings),
-        _settling(mission, layers, points),
+        _structure(last.network, settings, late),
+        _settling(mission, layers, points, late),
         _tube(last.network, around, points),
         _vehicle(mission, desired, settings),
+        *_messages(mission, late, desired),
         *_separation(settings),
         *_nested(last.network, settings),
     )
     if may_wait(settings):
         why = "Agents wait for each other to keep apart: nobody knows how long."
-        late = [Claim(*head, NOT_APPLICABLE, why) for head in (CONVERGENCE, NEIGHBOURHOOD)]
-        return Certificate(subject, (claims[0], *late, *claims[3:]), layers=layers)
+        unsure = [Claim(*head, NOT_APPLICABLE, why) for head in (CONVERGENCE, NEIGHBOURHOOD)]
+        return Certificate(subject, (claims[0], *unsure, *claims[3:]), layers=layers)
     unknown = None
     if last.told.some_stay:
         unknown = "An agent that becomes an anchor stays where it then is, which nobody knows yet."
@@ -111,10 +118,16 @@ def _layers(network: Network, around: Neighbourhood, rest: int | None, steps: ND
     )
 
 
-def _structure(network: Network, settings: Settings) -> Claim:
+def _structure(network: Network, settings: Settings, late: int | None) -> Claim:
     violations, depth, messages = frame_of(network).violations, network.depth, 3 * len(network.followers)
     faults = tuple(Fault(agent, 0, 1.0, "", reason) for agent, reason in violations.items())
     text = f"Forgotten after {counted(depth, 'step')}, one per layer. {messages} positions are heard per step."
+    if late:
+        text = (
+            f"Forgotten after {depth * (late + 1)} steps, {late + 1} per layer. {messages} positions are sent per step."
+        )
+    elif late is None:
+        text = f"Forgotten layer by layer, as messages arrive. {messages} positions are sent per step."
     if settings.motion == "morph":
         hops = f"{counted(depth, 'hop')} down the layers"
         text = f"All follows from the anchors within a step. {messages} positions are announced per step, {hops}."
@@ -122,7 +135,32 @@ def _structure(network: Network, settings: Settings) -> Claim:
     return Claim(*FINITE_TIME, FAILS if faults else HOLDS, text, figures, faults)
 
 
-def _settling(mission: Mission, layers: tuple[Layer, ...], points: bool) -> Claim:
+def _late_by(mission: Mission) -> int | None:
+    """D: steps by which messages are late at most, but for the risk; None: it is not known, as some go over relays."""
+    channel, followers = mission.world.channel, len(mission.epochs[-1].network.followers)
+    if mission.scenario.world.radio is not None:
+        return None
+    # Every message of every step, and every agent that hears of a repair.
+    return channel.late_by(3 * followers + mission.agents, max(mission.scenario.steps, 1), RISK)
+
+
+def _messages(mission: Mission, late: int | None, desired: Floats) -> tuple[Claim, ...]:
+    """How late messages are, where they are not heard at once."""
+    channel, world = mission.world.channel, mission.scenario.world
+    if channel.perfect:
+        return ()
+    if late is None:
+        senders = mission.epochs[-1].network.in_neighbors.astype(np.int64)
+        hops = channel.hops(desired[: len(senders)], senders)
+        far, none = int((hops > 1).sum()), int(((hops < 0) & (senders >= 0)).sum())
+        text = f"At rest {counted(far, 'link')} over relays and {none} not heard at all. On the way nobody knows."
+        return (Claim(*MESSAGES, NOT_APPLICABLE, text, {"relayed": far, "unheard": none}),)
+    chance = f" with a chance of {1 - RISK:.0%}" if world.loss else ""
+    text = f"No newest message is more than {counted(late, 'step')} old in {mission.scenario.steps} steps{chance}."
+    return (Claim(*MESSAGES, HOLDS, text, {"bound": late, "risk": RISK if world.loss else 0.0}),)
+
+
+def _settling(mission: Mission, layers: tuple[Layer, ...], points: bool, late: int | None) -> Claim:
     bound = layers[-1].bound
     steps = mission.scenario.steps
     figures = {"bound": bound, "steps": steps}
@@ -130,10 +168,13 @@ def _settling(mission: Mission, layers: tuple[Layer, ...], points: bool) -> Clai
         return Claim(
             *CONVERGENCE, NOT_APPLICABLE, "Agents land somewhere in their reach sets: see the neighbourhood.", figures
         )
+    if late is None:
+        return Claim(*CONVERGENCE, NOT_APPLICABLE, "Nobody knows over how many relays messages will go.", figures)
     if bound is None or mission.targets_still_from >= steps > 0:
         return Claim(*CONVERGENCE, NOT_APPLICABLE, "Something moves from outside until the end.", figures)
     more = "" if bound <= steps else f" The scenario allows only {steps}."
-    return Claim(*CONVERGENCE, HOLDS, f"At rest at its desired positions by step {bound}.{more}", figures)
+    chance = f", with a chance of {1 - RISK:.0%}" if mission.scenario.world.loss else ""
+    return Claim(*CONVERGENCE, HOLDS, f"At rest at its desired positions by step {bound}{chance}.{more}", figures)
 
 
 def _tube(network: Network, around: Neighbourhood, points: bool) -> Claim:

@@ -2,16 +2,21 @@
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tricover.certificates.heard import Late
+from tricover.certificates.late import RISK
 from tricover.certificates.log import Log, LoggedEpoch, Settings, after_launch
 from tricover.control import GAVE_WAY
+from tricover.control.hearing import NOTHING
 from tricover.errors import InputError, agents, listed
 from tricover.geometry import combine
 from tricover.network import Network, build_network
 from tricover.simulation import Mission, Run, Scenario
+from tricover.simulation.hearing import senders_of
 from tricover.simulation.mission import paths_of, roster_of
 from tricover.simulation.morphing import AnchorWays
 from tricover.vehicles import lands
@@ -28,7 +33,8 @@ def log_of_run(run: Run) -> Log:
     times = np.arange(run.steps + 1, dtype=np.float64) * run.scenario.vehicle.duration
     reader = partial(run.read, "positions")
     misses = run.scenario.control.motion == "morph" and not run.mission.exact.all()
-    planned = partial(_planned, run) if misses else None
+    arrays = _Entries(run, "weights"), _Entries(run, "positions")
+    planned = partial(_planned, run, *arrays) if misses else None
     waits = run.mission.world.clearance.apart > 0
     log = Log(
         run.scenario.name,
@@ -38,20 +44,76 @@ def log_of_run(run: Run) -> Log:
         epochs,
         times=times,
         planned=planned,
-        gave_way=partial(_gave_way, run) if waits else None,
+        gave_way=partial(_gave_way, _Entries(run, "next_cell")) if waits else None,
     )
+    if not run.mission.world.channel.perfect:
+        ages, believed = _Entries(run, "ages"), _Entries(run, "believed")
+        known = zip(log.epochs, _informed(run, believed), strict=True)
+        epochs = tuple(replace(epoch, informed=step) for epoch, step in known)
+        log = replace(log, epochs=epochs, late=_late(run, ages, believed))
     return _with_mission(log, run.mission, [epoch.told.paths for epoch in run.epochs])
 
 
-def _gave_way(run: Run, step: int) -> NDArray[np.bool_]:
+def _late(run: Run, ages: "_Entries", believed: "_Entries") -> Late:
+    """What a run knows of its messages."""
+    oldest, total, count = 0, 0, 0
+    unheard = np.zeros((run.mission.agents, 3), np.int64)
+    senders = np.full(unheard.shape, -1)
+    for step in range(run.steps):
+        age, senders = ages(step), senders_of(run.mission, step, believed(step))
+        listens = (senders >= 0) & run.epoch_at(step).present(run.mission.agents)[:, None]
+        unheard = np.where(listens & (age == NOTHING), unheard + 1, 0)
+        oldest = max(oldest, int(age[listens].max(initial=0)), int(unheard.max(initial=0)))
+        heard = age[listens & (age != NOTHING)]
+        total, count = total + int(heard.sum()), count + len(heard)
+    silent, slots = np.nonzero(unheard)
+    channel, links = run.mission.world.channel, 3 * len(run.network.followers)
+    return Late(
+        ages,
+        lambda step: senders_of(run.mission, step, believed(step)),
+        oldest,
+        total / count if count else None,
+        None if run.scenario.world.radio is not None else channel.late_by(links, max(run.steps, 1), RISK),
+        not run.scenario.world.loss,
+        np.stack([silent, senders[silent, slots]], axis=1),
+    )
+
+
+def _informed(run: Run, believed: "_Entries") -> list[int]:
+    """The steps from which on everybody knew of each epoch; that after the last if it never did."""
+    found = [epoch.start for epoch in run.epochs]
+    for step in range(run.steps):
+        living = np.flatnonzero(run.network_at(step).layer >= 0)
+        for which in range(int(believed(step)[living].min()) + 1, len(found)):
+            found[which] = max(found[which], step + 1)
+    return found
+
+
+class _Entries:
+    """Entries of an array over time, one at a time; the block of the last one is kept, as blocks are read whole."""
+
+    def __init__(self, run: Run, name: str) -> None:
+        self.run, self.name = run, name
+        self._start, self._block = 0, run.read(name, 0, 0)
+
+    def __call__(self, step: int) -> NDArray[Any]:
+        """The entry of a step."""
+        if not self._start <= step < self._start + len(self._block):
+            length = self.run.block
+            self._start = step // length * length
+            self._block = self.run.read(self.name, self._start, self._start + length)
+        return np.asarray(self._block[step - self._start])
+
+
+def _gave_way(next_cells: "_Entries", step: int) -> NDArray[np.bool_]:
     """Who was not let go where it decided to, (N,)."""
-    return np.asarray(run.read("next_cell", step, step + 1)[0] == GAVE_WAY)
+    return np.asarray(next_cells(step) == GAVE_WAY)
 
 
-def _planned(run: Run, step: int) -> Floats:
+def _planned(run: Run, weights_at: "_Entries", positions_at: "_Entries", step: int) -> Floats:
     """Where everybody was to be at step + 1, (N, 2), in a run that morphs: from the anchors' ways and the weights."""
-    epoch, weights = run.epoch_at(step), run.read("weights", step, step + 1)[0]
-    network, places = epoch.network, np.array(run.read("positions", step + 1, step + 2)[0])
+    epoch, weights = run.epoch_at(step), weights_at(step)
+    network, places = epoch.network, np.array(positions_at(step + 1))
     places[network.anchors] = epoch.told.places(step)
     for followers in network.layers[1:]:
         places[followers] = combine(weights[followers], places[network.in_neighbors[followers]])
@@ -81,7 +143,17 @@ def with_scenario(log: Log, scenario: Scenario, launched: int | None = None) -> 
     if log.agents not in {mission.agents, *(len(epoch.network) for epoch in mission.epochs)}:
         raise InputError(f"the scenario has {mission.agents} agents, the log {log.agents}")
     _check_networks(log, mission)
+    if not mission.world.channel.perfect:
+        log = replace(log, late=_untold(log, mission))
     return _with_mission(log, mission, _paths(log, mission))
+
+
+def _untold(log: Log, mission: Mission) -> Late:
+    """What is known of messages where the log does not tell which positions agents acted on."""
+    channel, links = mission.world.channel, 3 * len(log.epochs[-1].network.followers)
+    oldest = max(channel.history, channel.late_by(links, max(log.steps, 1), RISK))
+    senders = log.epochs[-1].network.in_neighbors
+    return Late(None, lambda step: senders, oldest, None, None, False, np.empty((0, 2), np.int64))
 
 
 def _paths(log: Log, mission: Mission) -> list[Floats]:
@@ -136,12 +208,13 @@ def _with_mission(log: Log, mission: Mission, paths: list[Floats]) -> Log:
     here = slice(log.agents)
     settings = replace(settings, exact=np.asarray(settings.exact)[here], ideal=np.asarray(settings.ideal)[here])
     for epoch, path in zip(log.epochs, paths, strict=True):
-        start, network = epoch.start, epoch.network
+        start, network, known = epoch.start, epoch.network, epoch.known_from
         stood = min(start, log.steps)  # it may end in the launch
         positions = log.read(stood, stood + 1)[0]
         places = np.where(np.isnan(path), positions[network.anchors], path)
-        arrived = _arrival(start, network, positions, places, settings, log.launched)
-        epochs.append(LoggedEpoch(start, network, places[-1], arrived, max(start + 1, log.launched + len(path))))
+        arrived = _arrival(known, network, positions, places, settings, log.launched)
+        expected = max(known + 1, log.launched + len(path))
+        epochs.append(LoggedEpoch(start, network, places[-1], arrived, expected, epoch.informed))
     return replace(
         log,
         epochs=tuple(epochs),

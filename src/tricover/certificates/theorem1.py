@@ -9,6 +9,9 @@ There are three claims.
 - *Rows* of followers are stochastic: every follower lands in the triangle that its in-neighbours formed at t. A landing
   point is judged with the rounding of ``transition``.
 
+Where messages are late, it is the triangle of what a follower had *heard* by t, see ``late``. One that has not heard of
+all in-neighbours yet stays where it is.
+
 With the motion ``morph`` rows are about t+1 alone, see ``transition``: every follower lands in the triangle that its
 in-neighbours form at t+1. By substitution, layer by layer, it is a convex combination of the anchors of that time. It
 may leave the triangle, and the hull of the anchors, of the step before.
@@ -34,6 +37,7 @@ _STRUCTURE = ("structure", "Γ lower triangular", "Γ_{l,h} = 0 unless h < l or 
 _STOCHASTIC = ("theorem1", "Theorem 1: stochastic", "y[t+1] = Γ[t] y[t], Γ[t] ≥ 0, Γ[t] 1 = 1 (23)")
 
 
+_LATE = ("theorem1", "Theorem 1: stochastic", "r_i[t+1] = Σ_j α_ij[t] r_j[t-τ_ij(t)], α ≥ 0, Σ_j α_ij = 1 (23, late)")
 _MORPHING = ("theorem1", "Theorem 1: stochastic", "y[t+1] = Γ[t+1] y[t+1], Γ ≥ 0, Γ 1 = 1 (23, for morph)")
 
 
@@ -159,6 +163,8 @@ class Stochastic:
     def __init__(self, log: Log) -> None:
         self.told, self.ideal = log.settings.motion is not None, log.ideal
         self.head = _MORPHING if log.settings.motion == "morph" else _STOCHASTIC
+        if log.late is not None and log.late.told:
+            self.head = _LATE
         self.zones = log.settings.around is not None
         self.faults = Faults()
         self.rows, self.flat, self.smallest = 0, 0, 1.0
@@ -166,12 +172,14 @@ class Stochastic:
 
     def see(self, step: Step) -> None:
         """Look at the rows of Γ[t]."""
-        rows = step.rows
-        self.rows += len(rows.outside)
-        self.flat += int(rows.flat.sum())
+        rows, acting = step.rows, step.acting
+        self.rows += int(acting.sum())
+        self.flat += int(rows.flat[acting].sum())
         if not step.same:
-            self.smallest = min(self.smallest, float(rows.weights.min(initial=1.0)))
+            self.smallest = min(self.smallest, float(rows.weights[acting].min(initial=1.0)))
         bad = np.flatnonzero(rows.outside)
+        if step.heard is not None:
+            bad = bad[~step.heard.anchored[bad]]
         if bad.size:
             reasons = [self._reason(step, place) for place in bad.tolist()]
             self.faults.add(step.frame.followers[bad], step.index, rows.outside[bad], reasons, step.gave_way)
@@ -179,6 +187,8 @@ class Stochastic:
 
     def _reason(self, step: Step, place: int) -> str:
         agent = int(step.frame.followers[place])
+        if not step.acting[place]:
+            return "moved before it had heard of all its in-neighbours"
         if step.opens and self._before is not None:
             before, now = self._before[agent : agent + 1], step.frame.corners[place]
             if not np.array_equal(before, now[None]):  # nobody before, or others

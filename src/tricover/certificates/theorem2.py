@@ -15,6 +15,8 @@ With the motion ``morph`` there are no such products: positions follow from the 
 nothing of earlier ones is left after a single step. What holds of them is containment.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,12 +39,15 @@ from tricover.errors import FormationError, InputError
 from tricover.geometry.hull import convex_hull
 from tricover.threads import in_ranges
 
-__all__ = ["FINITE_TIME", "Containment", "Products"]
+if TYPE_CHECKING:
+    from tricover.certificates.late import Forgetting
+
+__all__ = ["C2", "CONTRACTION", "FINITE_TIME", "Containment", "Products"]
 
 Floats = NDArray[np.float64]
 
-_C2 = ("C2", "Condition C2", "Σ_{j∈V_0} (Γ[t+T-1] ⋯ Γ[t])_{ij} ≥ η (25)")
-_BOUND = ("theorem2", "Theorem 2: contraction", "‖Φ(t,s)‖∞ ≤ (1-η)^⌊(t-s)/T⌋ (27)")
+C2 = ("C2", "Condition C2", "Σ_{j∈V_0} (Γ[t+T-1] ⋯ Γ[t])_{ij} ≥ η (25)")
+CONTRACTION = ("theorem2", "Theorem 2: contraction", "‖Φ(t,s)‖∞ ≤ (1-η)^⌊(t-s)/T⌋ (27)")
 FINITE_TIME = ("finite-time", "Finite time", "Φ(t,s) = 0 for t - s ≥ depth (A[t] strictly block lower triangular)")
 _HULL = ("containment", "Theorem 2: containment", "lim y_F is a convex combination of the anchors (Theorem 2)")
 
@@ -127,9 +132,9 @@ class Products:
     def claims(self) -> list[Claim]:
         """C2, the theorem's bound, and the finite-time fact."""
         if self.morphs:
-            return [Claim(*head, NOT_APPLICABLE, _MORPHS) for head in (_C2, _BOUND, FINITE_TIME)]
+            return [Claim(*head, NOT_APPLICABLE, _MORPHS) for head in (C2, CONTRACTION, FINITE_TIME)]
         if not self.depth:
-            return [Claim(*head, NOT_APPLICABLE, NOTHING_SEEN) for head in (_C2, _BOUND, FINITE_TIME)]
+            return [Claim(*head, NOT_APPLICABLE, NOTHING_SEEN) for head in (C2, CONTRACTION, FINITE_TIME)]
         return [self._condition(), self._bound(), self._finite_time()]
 
     def _condition(self) -> Claim:
@@ -144,14 +149,14 @@ class Products:
         }
         if np.isnan(share):
             return Claim(
-                *_C2, NOT_APPLICABLE, f"The log has no {counted(window, 'step')} in a row with one network.", figures
+                *C2, NOT_APPLICABLE, f"The log has no {counted(window, 'step')} in a row with one network.", figures
             )
         if share >= eta:
             every = "every η < 1" if share == 1 else f"η = {eta:.3g}"
-            return Claim(*_C2, HOLDS, f"T = {window} with {every}: anchors have that share after T steps.", figures)
+            return Claim(*C2, HOLDS, f"T = {window} with {every}: anchors have that share after T steps.", figures)
         agent, start = self.largest_at.get(min(window, self.depth), (-1, 0))
         fault = Fault(agent, start, eta - share, "of the weight", f"anchors have a share of only {share:.3g}")
-        return Claim(*_C2, FAILS, f"T = {window} is too short for η = {eta:.3g}.", figures, (fault,))
+        return Claim(*C2, FAILS, f"T = {window} is too short for η = {eta:.3g}.", figures, (fault,))
 
     def _bound(self) -> Claim:
         found = self._contraction
@@ -162,12 +167,12 @@ class Products:
         figures = {"windows": len(seen), "measured_at_window": at_window}
         if not above.size:
             text = f"‖Φ‖∞ stays below the bound of η = {found.eta:.3g}, T = {found.window}."
-            return Claim(*_BOUND, HOLDS, text, figures)
+            return Claim(*CONTRACTION, HOLDS, text, figures)
         faults = tuple(
             Fault(agent, start, float(found.measured[lag]), "", f"‖Φ({start + lag}, {start})‖∞ exceeds its bound")
             for lag, (agent, start) in ((int(lag), self.largest_at[int(lag)]) for lag in above)
         )
-        return Claim(*_BOUND, FAILS, f"‖Φ‖∞ exceeds the bound at {above.size} of the lags.", figures, faults)
+        return Claim(*CONTRACTION, FAILS, f"‖Φ‖∞ exceeds the bound at {above.size} of the lags.", figures, faults)
 
     def _finite_time(self) -> Claim:
         last = float(self.measured[self.depth])
@@ -187,8 +192,8 @@ class Containment:
     Or earlier, if nobody moves any more: then the same step could be repeated ``depth`` times.
     """
 
-    def __init__(self, anchors: Anchors) -> None:
-        self.anchors, self.faults = anchors, Faults()
+    def __init__(self, anchors: Anchors, forgetting: "Forgetting | None" = None) -> None:
+        self.anchors, self.forgetting, self.faults = anchors, forgetting, Faults()
         self.since: int | None = None
         self._hull: Floats | None = None
 
@@ -197,22 +202,33 @@ class Containment:
         if step.opens:
             self._hull = self.since = None
         arrived, time = self.anchors.arrived, step.index + 1
-        if arrived is None or self.anchors.places is None or not len(step.frame.followers):
+        if arrived is None or self.anchors.places is None:
             return
-        early = time < arrived + step.frame.network.depth
-        if early and not np.array_equal(step.before, step.after):
+        settled = self._settled(step, arrived)
+        if not settled.size:
             return
         if self._hull is None:
             self._hull = _hull(self.anchors.places)
-            self.since = None if self._hull is None else time
         elif step.same and not self.faults.count:
             return
         if self._hull is not None:
-            points = step.after[step.frame.followers]
+            if self.since is None and len(settled) == len(step.frame.followers):
+                self.since = time
+            points = step.after[settled]
             outside = _beyond(points, self._hull, step.frame.network.depth) - self.anchors.tolerance
             bad = np.flatnonzero(outside > 0)
             reasons = ["outside the hull of the anchors"] * len(bad)
-            self.faults.add(step.frame.followers[bad], time, outside[bad], reasons)
+            self.faults.add(settled[bad], time, outside[bad], reasons)
+
+    def _settled(self, step: Step, arrived: int) -> NDArray[np.int64]:
+        """Followers (K,) whose positions at t+1 depend on nothing before the anchors' arrival."""
+        followers, since = step.frame.followers, step.index + 1 - arrived
+        if self.forgetting is not None:
+            if step.index < step.epoch.known_from:
+                return followers[:0]
+            return followers[self.forgetting.back[followers] <= since]
+        enough = since >= step.frame.network.depth or np.array_equal(step.before, step.after)
+        return followers if enough else followers[:0]
 
     def claims(self) -> list[Claim]:
         """The one verdict."""

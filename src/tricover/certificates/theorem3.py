@@ -9,7 +9,8 @@ by step
     walk:   s + l·M²               around zones: one step to a free cell, at most M² - 1 moves through free cells
     morph:  s + Σ_{k≤l} ⌈d_k/c_k⌉  d_k the longest side of layer k's triangles at rest, c_k its longest step
 
-if its agents land on the middle of their reach sets. Others come to a neighbourhood of known radius (see ``radii``) by
+and, where messages are up to D steps old, l·D steps later (see ``late``), if its agents land on the middle of their
+reach sets. Others come to a neighbourhood of known radius (see ``radii``) by
 the same steps, and stay there. Among zones the desired position is the one that can be reached from where the agent is
 in the end; one that holds is at rest.
 """
@@ -78,6 +79,8 @@ class Convergence:
             found = _desired(log) if desired is None else _living(log, desired)
             self.neighbourhood = neighbourhood(self.last.network, found, log.settings, log.exact, log.ideal)
             self._steps = steps_by_layer(self.last.network, found, log.settings)
+            if log.late is not None:
+                self._steps = self._steps + log.late.oldest * np.arange(len(self._steps))
         layers = self.last.network.depth + 1
         self.settled = np.full(layers, self.last.start)  # the step after the last one at which a layer was off
         self.farthest_agent = np.full(layers, -1)  # at that last step
@@ -90,7 +93,7 @@ class Convergence:
     def rest(self) -> int | None:
         """s: the step from which on nothing comes from outside; None while the anchors are on their way."""
         arrived = self.anchors.arrived
-        return None if arrived is None else max(self.last.start, arrived, self.log.still_from)
+        return None if arrived is None else max(self.last.known_from, arrived, self.log.still_from)
 
     def bounds(self) -> NDArray[np.int64] | None:
         """The step by which each layer is to be at rest, (depth + 1,)."""

@@ -97,11 +97,13 @@ def framed(log: Log) -> Iterator[tuple[int, Frame, Floats, Floats]]:
         yield step, frame, before, after
 
 
-def rows_of(frame: Frame, before: Floats, after: Floats) -> Rows:
-    """Rows of Γ[t] from the positions (N, 2) at t and at t+1."""
-    count = len(frame.followers)
+def rows_of(frame: Frame, before: Floats, after: Floats, triangles: Floats | None = None) -> Rows:
+    """Rows of Γ[t] from the positions (N, 2) at t and at t+1, or in triangles (F, 3, 2) that followers heard."""
+    count, corners = len(frame.followers), frame.corners
     found = Rows(np.empty((count, 3)), np.empty(count), np.empty(count, np.bool_))
-    motion = Motion(_read_only(before), _read_only(after), frame.followers, frame.corners, ROUNDING)
+    if triangles is not None:
+        before, corners = triangles.reshape(-1, 2), np.arange(3 * count, dtype=np.int32).reshape(-1, 3)
+    motion = Motion(_read_only(before), _read_only(after), frame.followers, corners, ROUNDING)
     in_ranges(lambda first, last: _kernels.rows(motion, found, first, last), count)
     return found
 
