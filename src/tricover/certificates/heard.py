@@ -27,7 +27,9 @@ class Late:
     Attributes:
         ages: ``ages(step)`` gives τ (N, 3), -1 where nothing was heard yet; None: the log does not tell.
         senders: ``senders(step)`` gives to whom everybody listened, (N, 3), -1 for nobody.
-        oldest: D, the oldest of all ages; where the log does not tell, the oldest that there can be.
+        oldest: D, the oldest of all ages, of those who take part; where the log does not tell, the oldest that there
+            can be. (Whoever has not heard that another is lost goes on by its last position.)
+        span: the oldest of all ages, of whomever.
         mean: of all ages; None where the log does not tell.
         allowed: D as it is known before a run; None: it is not, as links go over relays.
         sure: whether that is sure, and not only likely.
@@ -37,6 +39,7 @@ class Late:
     ages: Callable[[int], Ints] | None
     senders: Callable[[int], NDArray[np.integer]]
     oldest: int
+    span: int
     mean: float | None
     allowed: int | None
     sure: bool
@@ -72,7 +75,7 @@ def hearing(late: Late) -> "Callable[[int, Frame, Floats], Heard]":
     """What followers heard, step by step: to be asked for every step in turn, with the positions (N, 2) at it."""
     assert late.ages is not None
     ages_at = late.ages
-    past: deque[Floats] = deque(maxlen=late.oldest + 1)
+    past: deque[Floats] = deque(maxlen=late.span + 1)
 
     def heard(step: int, frame: "Frame", positions: Floats) -> Heard:
         past.appendleft(positions)

@@ -64,7 +64,7 @@ class Forgetting:
         self.longest, self.depth = 0, 0
         self.back = np.empty(0, np.int64)
         self.agent, self.step = -1, 0  # of the longest
-        self._past: deque[Ints] = deque(maxlen=self.late.oldest + 1)
+        self._past: deque[Ints] = deque(maxlen=self.late.span + 1)
 
     def see(self, step: "Step") -> None:
         """Work out b (N,) at t+1."""

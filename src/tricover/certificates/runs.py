@@ -56,13 +56,17 @@ def log_of_run(run: Run) -> Log:
 
 def _late(run: Run, ages: "_Entries", believed: "_Entries") -> Late:
     """What a run knows of its messages."""
-    oldest, total, count = 0, 0, 0
+    oldest, span, total, count = 0, 0, 0, 0
     unheard = np.zeros((run.mission.agents, 3), np.int64)
     senders = np.full(unheard.shape, -1)
     for step in range(run.steps):
-        age, senders = ages(step), senders_of(run.mission, step, believed(step))
-        listens = (senders >= 0) & run.epoch_at(step).present(run.mission.agents)[:, None]
-        unheard = np.where(listens & (age == NOTHING), unheard + 1, 0)
+        before, senders = senders, senders_of(run.mission, step, believed(step))
+        age = ages(step)
+        present = run.epoch_at(step).present(run.mission.agents)
+        listens = (senders >= 0) & present[senders] & present[:, None]
+        span = max(span, int(age.max(initial=0)))
+        waited = np.where(senders == before, unheard, 0) + 1
+        unheard = np.where(listens & (age == NOTHING), waited, 0)
         oldest = max(oldest, int(age[listens].max(initial=0)), int(unheard.max(initial=0)))
         heard = age[listens & (age != NOTHING)]
         total, count = total + int(heard.sum()), count + len(heard)
@@ -72,6 +76,7 @@ def _late(run: Run, ages: "_Entries", believed: "_Entries") -> Late:
         ages,
         lambda step: senders_of(run.mission, step, believed(step)),
         oldest,
+        span,
         total / count if count else None,
         None if run.scenario.world.radio is not None else channel.late_by(links, max(run.steps, 1), RISK),
         not run.scenario.world.loss,
@@ -153,7 +158,7 @@ def _untold(log: Log, mission: Mission) -> Late:
     channel, links = mission.world.channel, 3 * len(log.epochs[-1].network.followers)
     oldest = max(channel.history, channel.late_by(links, max(log.steps, 1), RISK))
     senders = log.epochs[-1].network.in_neighbors
-    return Late(None, lambda step: senders, oldest, None, None, False, np.empty((0, 2), np.int64))
+    return Late(None, lambda step: senders, oldest, oldest, None, None, False, np.empty((0, 2), np.int64))
 
 
 def _paths(log: Log, mission: Mission) -> list[Floats]:
