@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from tricover.certificates import _kernels
 from tricover.certificates._kernels import Motion, Rows
 from tricover.certificates.log import ROUNDING, Log
+from tricover.errors import InputError
 from tricover.network import Network
 from tricover.threads import in_ranges
 
@@ -130,6 +131,8 @@ def transition_matrix(network: Network, before: Floats, after: Floats) -> "csr_a
 
 def transition_matrices(log: Log) -> "Iterator[csr_array]":
     """Γ[t] of a log, one at a time: t = 0, 1, …, or from the end of the launch on; y[t+1] on the right if it morphs."""
+    if log.late is not None:
+        raise InputError("messages are late in this run: agents act on positions of several steps, not on those of one")
     for step, frame, before, after in framed(log):
         if step >= log.launched:
             yield _matrix(frame, log.agents, after if log.settings.motion == "morph" else before, after)

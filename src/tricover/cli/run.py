@@ -83,6 +83,7 @@ def _show(facts: dict[str, Any], closest: str, cut_off: str, launch: str | None)
         "converged": "yes" if facts["converged"] else "no",
         "largest distance to the desired positions": length(facts["largest_error"]),
         "missed reach sets": str(facts["misses"]),
+        **_world(facts),
         "least distance of any two": closest,
         "kept in": plain(facts["store"] or "") or "nothing (-o FOLDER keeps the run)",
     }
@@ -94,6 +95,14 @@ def _show(facts: dict[str, Any], closest: str, cut_off: str, launch: str | None)
     for name, value in rows.items():
         table.add_row(name, value)
     show(table)
+
+
+def _world(facts: dict[str, Any]) -> dict[str, str]:
+    """What lay between the agents and the truth, where it was not perfect."""
+    if "oldest_message" not in facts:
+        return {}
+    oldest = facts["oldest_message"]
+    return {"oldest message acted on": "1 step" if oldest == 1 else f"{oldest} steps"}
 
 
 def _launch(facts: dict[str, Any], launch: str | None) -> dict[str, str]:

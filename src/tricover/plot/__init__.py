@@ -9,6 +9,7 @@ from tricover.plot.formation import plot_desired, plot_network
 from tricover.plot.heights import plot_heights
 from tricover.plot.layers import plot_layers
 from tricover.plot.mdp import plot_solution, plot_states, plot_weights
+from tricover.plot.messages import plot_ages, plot_messages
 from tricover.plot.motion import plot_coordinates, plot_portrait
 from tricover.plot.paths import plot_paths
 from tricover.plot.separation import plot_approaches, plot_separation
@@ -20,6 +21,7 @@ __all__ = [
     "PAGE",
     "animate",
     "figure_style",
+    "plot_ages",
     "plot_approaches",
     "plot_cells",
     "plot_comparison",
@@ -29,6 +31,7 @@ __all__ = [
     "plot_desired",
     "plot_heights",
     "plot_layers",
+    "plot_messages",
     "plot_network",
     "plot_paths",
     "plot_portrait",

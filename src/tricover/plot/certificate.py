@@ -36,7 +36,8 @@ def plot_contraction(certificate: "Certificate", ax: "Axes | None" = None) -> "A
     found = certificate.contraction
     if found is None or not found.depth:
         raise InputError(
-            "this certificate has no contraction: it is of a scenario, or of a team that morphs or has no followers"
+            "this certificate has no contraction: "
+            "it is of a scenario, or of a team that morphs, has no followers or hears late"
         )
     lags = np.arange(len(found.measured) + max(2, found.depth // 4))
     bound = (1 - found.eta) ** (lags // found.window)

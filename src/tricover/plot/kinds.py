@@ -17,6 +17,7 @@ from tricover.plot.decomposition import plot_cells
 from tricover.plot.formation import plot_desired, plot_network
 from tricover.plot.heights import plot_heights
 from tricover.plot.layers import plot_layers
+from tricover.plot.messages import plot_ages, plot_messages
 from tricover.plot.motion import plot_coordinates, plot_portrait
 from tricover.plot.paths import chosen_agents, chosen_step, plot_paths
 from tricover.plot.separation import plot_approaches, plot_separation
@@ -106,6 +107,10 @@ KINDS = {
     "voronoi": Kind("who is nearest to which target, at a step (--step)", lambda of: plot_voronoi(of.run, of.step)),
     "separation": Kind("the least distance of any two agents, step by step", lambda of: plot_separation(of.run)),
     "approaches": Kind("who came closest to whom, and where", lambda of: plot_approaches(of.run)),
+    "ages": Kind("how old what agents heard was, step by step", lambda of: plot_ages(of.run)),
+    "messages": Kind(
+        "which links are late or not heard, at a step (--step)", lambda of: plot_messages(of.run, of.step)
+    ),
     "story": Kind(
         "one agent's triangle, cells, decision and arrival (--agent)", lambda of: plot_story(of.run, of.chosen)
     ),
