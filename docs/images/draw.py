@@ -20,6 +20,7 @@ from tricover.plot import (
     PAGE,
     animate,
     figure_style,
+    plot_ages,
     plot_approaches,
     plot_cells,
     plot_comparison,
@@ -29,6 +30,7 @@ from tricover.plot import (
     plot_desired,
     plot_heights,
     plot_layers,
+    plot_messages,
     plot_network,
     plot_paths,
     plot_portrait,
@@ -40,6 +42,7 @@ from tricover.plot import (
     plot_voronoi,
     save_figure,
 )
+from tricover.simulation import Mission
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples"
@@ -137,6 +140,18 @@ def draw_runs():
     plot_separation(walk, axes[0])
     plot_approaches(walk, axes[1])
     save(list(axes), "separation-57.png")
+    draw_messages(tc.Scenario(**data))
+
+
+def draw_messages(paper):
+    """Messages that are late, lost and passed on, of docs/world.md."""
+    late = paper.replace(control={"motion": "walk"}, world={"delay": [0, 2], "loss": 0.3, "radio": 45.0})
+    run = tc.simulate(Mission.of(late))
+    with figure_style():
+        axes = plt.figure(figsize=(PAGE, 0.55 * PAGE)).subplots(1, 2)
+    plot_ages(run, axes[0])
+    plot_messages(run, 3, axes[1])
+    save(list(axes), "messages-57.png")
 
 
 def draw_paper():
