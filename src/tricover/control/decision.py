@@ -61,6 +61,9 @@ They waited, went aside or made room, to keep apart.
 """
 
 
+_FOLLOWS, _ANCHORS, _WAITS = range(3)
+
+
 class Cells(NamedTuple):
     """Cells of a decision, (A,) each: -1 outside the triangle or where it has no area, -2 for anchors, -3 who holds.
 
@@ -104,15 +107,15 @@ def decide(view: View, told: Told, memory: Memory) -> Decision:
     if view.step < told.launch:
         return _fly_to_place(view, told, memory)
     kinds = _kinds(view, told)
-    first = kinds[0] if len(kinds) else _FOLLOWS
-    if (kinds == first).all():
-        return _DECIDE[first](view, told, memory)
+    for kind, decide_alike in enumerate((_follow, _go_to_place, _wait)):
+        if (kinds == kind).all():
+            return decide_alike(view, told, memory)
     return _together(view, told, memory, kinds)
 
 
-def _kinds(view: View, told: Told) -> Ints:
-    """What each agent is, (A,): an anchor, a follower that waits, or one that follows."""
-    kinds = np.where(told.network.layer[view.agents] == 0, _ANCHORS, _FOLLOWS)
+def _kinds(view: View, told: Told) -> NDArray[np.int8]:
+    """What each agent is, (A,): one that follows, an anchor, or a follower that waits."""
+    kinds = np.asarray(told.network.layer[view.agents] == 0).view(np.int8)
     if view.ages is not None:
         kinds[(kinds == _FOLLOWS) & unheard(view.ages)] = _WAITS
     return kinds
@@ -209,7 +212,7 @@ def _no_cells(count: int) -> Cells:
     return Cells(*np.full((3, count), NO_CELL))
 
 
-def _together(view: View, told: Told, memory: Memory, kinds: Ints) -> Decision:
+def _together(view: View, told: Told, memory: Memory, kinds: NDArray[np.int8]) -> Decision:
     """Anchors and followers in one batch: each kind decides its own rows."""
     goals, setpoints = np.empty((2, len(kinds), 2))
     cells = _no_cells(len(kinds)) if told.motion == "walk" else None
@@ -226,10 +229,6 @@ def _together(view: View, told: Told, memory: Memory, kinds: Ints) -> Decision:
         if part.replanned is not None:
             replanned = Replanned(rows[part.replanned.rows], part.replanned.plans)
     return Decision(goals, setpoints, cells, remembered, replanned)
-
-
-_ANCHORS, _WAITS, _FOLLOWS = range(3)
-_DECIDE = (_go_to_place, _wait, _follow)
 
 
 def cells_of(view: View, told: Told, decision: Decision) -> Cells:

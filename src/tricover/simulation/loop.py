@@ -85,10 +85,12 @@ def steps(
 def _settled(mission: Mission, state: State) -> bool:
     if not mission.scenario.stop_when_settled:
         return False
-    # A change goes down a layer in a step, or in so many more as messages may be late.
     network, channel = mission.epochs[-1].network, mission.world.channel
+    if state.still or state.quiet <= network.depth:
+        return state.still
+    # A change goes down a layer in a step, or in so many more as messages may be late.
     late = max(channel.history, channel.late_by(3 * len(network.followers), mission.scenario.steps, _RISK))
-    return state.still or state.quiet > network.depth * (1 + late)
+    return state.quiet > network.depth * (1 + late)
 
 
 def simulate(

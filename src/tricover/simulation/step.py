@@ -150,7 +150,10 @@ def advance(mission: Mission, state: State, decide_all: DecideAll = decide_all) 
     decisions = kept_clear(mission, state, decide_all(mission, state))
     vehicles, positions, misses = _move(mission, state, decisions, present)
     memory = remembered(mission, state, decisions, positions)
-    unsettled = network.layer[(decisions.distances[: len(network)] > mission.tolerance) | _uninformed(mission, state)]
+    off = decisions.distances[: len(network)] > mission.tolerance
+    if not mission.world.channel.perfect:
+        off |= _uninformed(mission, state)
+    unsettled = network.layer[off]
     settled = not (launching or unsettled.size)
     settling = state.step >= mission.last_change
     still = settling and not decisions.held and np.array_equal(vehicles, state.vehicles)
@@ -183,11 +186,9 @@ def advance(mission: Mission, state: State, decide_all: DecideAll = decide_all) 
 
 def _uninformed(mission: Mission, state: State) -> Flags:
     """Who of the present network has not heard of it, or not of all its in-neighbours, (N,)."""
-    network = mission.epoch_at(state.step).network
-    if mission.world.channel.perfect:
-        return np.zeros(len(network), np.bool_)
-    here = slice(len(network))
-    behind = state.memory["believed"][here] < mission.epochs.index(mission.epoch_at(state.step))
+    present = mission.epoch_at(state.step)
+    network, here = present.network, slice(len(present.network))
+    behind = state.memory["believed"][here] < mission.epochs.index(present)
     return np.asarray((network.layer >= 0) & behind | (network.layer > 0) & unheard(state.memory["ages"][here]))
 
 
