@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tricover as tc
+from tests.simulation.stores import stop_at
 from tests.simulation.teams import team
 from tricover.control import HOLD, decide, rows_of
 from tricover.errors import InputError, SafetyWarning
@@ -132,6 +133,23 @@ def test_an_agent_alone_decides_as_in_the_team(world, motion):
                 np.testing.assert_array_equal(alone.setpoints[0], following[0].positions[agent])
 
 
+@pytest.mark.parametrize("world", [{}, *WORLDS[3:]])
+def test_the_triangles_by_which_an_agent_acted_are_told(world):
+    mission = Mission.of(late(world, control={"motion": "walk", "resolution": 5}))
+    run, views = tc.simulate(mission), []
+    for step in list(tc.steps(mission))[:-1]:
+        views.append(np.full((mission.agents, 3, 2), np.nan))
+        here = np.flatnonzero(step.state.present)
+        views[-1][here] = view_of(mission, step.state, here).heard
+    for agent in range(mission.agents):
+        there = run.present[:-1, agent]
+        expected = np.array(views)[there, agent]
+        expected[np.isnan(expected).any(axis=(1, 2))] = np.nan
+        np.testing.assert_array_equal(run.heard(agent)[there], expected)
+    with pytest.raises(InputError):
+        run.heard(mission.agents)
+
+
 def test_who_has_not_heard_of_all_stays_where_it_is():
     run = quiet(late({"delay": 3}, events=False, vehicle="anywhere", control={"motion": "walk", "resolution": 4}))
     followers = run.network.followers
@@ -193,13 +211,6 @@ def test_late_runs_are_killed_resumed_and_pickled(tmp_path):
     given = given.replace(control={"motion": "walk", "resolution": 5, "kernel": "learned"})
     mission = Mission.of(given)
     whole = tc.simulate(mission)
-
-    def stop_at(step):
-        def progress(now):
-            if now.step == step:
-                raise KeyboardInterrupt
-
-        return progress
 
     for step in (1, 2, 6, 8, 15):
         tc.simulate(mission, tmp_path / "run.zarr", resume=True, progress=stop_at(step))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tricover as tc
+from tests.simulation.stores import stop_at
 from tricover.control import Told, decide, rows_of
 from tricover.errors import InputError
 from tricover.geometry import barycentric
@@ -35,14 +36,6 @@ def team(seed=0, agents=18, kernel="learned", vehicle=GUSTY, **changes):
         **settings,
         **changes,
     )
-
-
-def stop_at(step):
-    def progress(now):
-        if now.step == step:
-            raise KeyboardInterrupt
-
-    return progress
 
 
 def same(one, other):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tricover as tc
+from tests.simulation.stores import stop_at
 from tests.simulation.teams import scenario, team
 from tricover.control import points_as_sets
 from tricover.errors import InputError
@@ -84,13 +85,6 @@ def test_late_messages_survive_a_store(tmp_path):
     given = scenario(0, agents=30, control={"motion": "walk", "resolution": 6}, vehicle="anywhere", steps=20)
     mission = replace(Mission.of(given), world=World(channel=Late(2)))
     whole = tc.simulate(mission)
-
-    def stop_at(step):
-        def progress(now):
-            if now.step == step:
-                raise KeyboardInterrupt
-
-        return progress
 
     for step in (1, 2, 7):
         tc.simulate(mission, tmp_path / "run.zarr", resume=True, progress=stop_at(step))

@@ -211,6 +211,20 @@ class Run:
         """How many steps old the positions were on which agents acted, (T, N, 3); see ``record``."""
         return self.read("ages")
 
+    def heard(self, agent: int) -> Floats:
+        """The triangles (T, 3, 2) by which an agent acted, of what it had heard by each step; NaN where it had none."""
+        agent_indices([agent], self.mission.agents)
+        steps = np.arange(self.steps)[:, None]
+        believed, ages = (self.read(name)[:, agent] for name in ("believed", "ages"))
+        links = np.full((len(self.mission.epochs), 3), -1)
+        for which, epoch in enumerate(self.mission.epochs):
+            if agent < len(epoch.network):
+                links[which] = epoch.network.in_neighbors[agent]
+        senders = links[believed]
+        known = (senders >= 0) & (ages >= 0) & (steps >= self.mission.launch)
+        places = self.positions[np.where(known, steps - ages, 0), np.where(known, senders, 0)]
+        return np.where(known.all(axis=1)[:, None, None], places, np.nan)
+
     @property
     def _oldest(self) -> int:
         """Steps: the age of the oldest position that somebody acted on."""
