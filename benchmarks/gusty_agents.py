@@ -236,7 +236,7 @@ def cells_of_points(grid: tc.CellGrid, triangle: Floats, points: Floats) -> Ints
     return np.array([numbers.get(tuple(whole), len(grid)) for whole in wholes])
 
 
-def true_measures(grid: tc.CellGrid, weather: Weather, agent: int, draws: int = 100_000) -> Floats:
+def true_measures(grid: tc.CellGrid, weather: Weather, agent: int, draws: int = 20_000) -> Floats:
     """The chances (M², M²+1) of where an agent's moves end, by the intended cell; gusts that spread are drawn."""
     rng, numbers = np.random.default_rng(agent), _numbers(grid)
     spread = float(np.broadcast_to(weather.spread, len(weather.gusts))[agent])
