@@ -8,6 +8,7 @@ from tricover.plot.decomposition import plot_cells
 from tricover.plot.formation import plot_desired, plot_network
 from tricover.plot.heights import plot_heights
 from tricover.plot.layers import plot_layers
+from tricover.plot.learning import plot_evidence, plot_learned, plot_policies
 from tricover.plot.mdp import plot_solution, plot_states, plot_weights
 from tricover.plot.motion import plot_coordinates, plot_portrait
 from tricover.plot.paths import plot_paths
@@ -27,10 +28,13 @@ __all__ = [
     "plot_coordinates",
     "plot_coverage",
     "plot_desired",
+    "plot_evidence",
     "plot_heights",
     "plot_layers",
+    "plot_learned",
     "plot_network",
     "plot_paths",
+    "plot_policies",
     "plot_portrait",
     "plot_separation",
     "plot_settling",
