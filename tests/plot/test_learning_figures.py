@@ -14,7 +14,7 @@ import tricover as tc
 from tricover.errors import InputError
 from tricover.geometry import barycentric
 from tricover.plot import plot_evidence, plot_learned, plot_policies, save_figure
-from tricover.plot.learning import _outlines
+from tricover.plot.learning import _draw_lattice, _outlines
 from tricover.simulation import evidence_of
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "learn-the-wind.toml"
@@ -92,6 +92,11 @@ def test_learned_has_an_arrow_to_every_end(run):
         for text in arrows[: len(arrows) - wind]:
             way = np.array(text.xy) - np.array(text.xyann)
             assert way @ [3.0, 1.0] > 0.7 * np.linalg.norm(way) * np.sqrt(10)
+            centres = [path.vertices[:3].mean(axis=0) for path in ax.collections[0].get_paths()]
+            assert np.linalg.norm(np.array(centres) - text.xy, axis=1).min() < 1e-9, "it ends in the middle of a cell"
+        if wind:
+            way = np.array(arrows[-1].xy) - np.array(arrows[-1].xyann)
+            np.testing.assert_allclose(way / np.linalg.norm(way), np.array([3.0, 1.0]) / np.sqrt(10))
 
 
 def test_cells_around_the_intended_one_are_those_of_the_grid():
@@ -103,6 +108,19 @@ def test_cells_around_the_intended_one_are_those_of_the_grid():
             found = _outlines(offset, up)[0] / 6 @ triangle + grid.weights[own] @ triangle
             expected = grid.corners(np.array([cell]))[0] @ triangle
             assert sorted(map(tuple, found.round(9).tolist())) == sorted(map(tuple, expected.round(9).tolist()))
+
+
+@pytest.mark.parametrize("up", [True, False])
+def test_the_cells_that_are_drawn_are_those_within_reach(up):
+    grid, triangle = tc.CellGrid(12), np.array([[0.0, 0.0], [5.0, 1.0], [2.0, 4.0]])
+    own = int(np.flatnonzero((grid.up == up) & (np.abs(grid.weights - 1 / 3).max(axis=1) < 0.1))[0])
+    near = np.flatnonzero(grid.moves(np.full(len(grid), own), np.arange(len(grid))) <= 3)
+    expected = grid.corners(near) @ triangle - grid.weights[own] @ triangle
+    _, ax = plt.subplots()
+    _draw_lattice(ax, up, triangle / 12, 3)
+    found = [path.vertices[:3] for path in ax.collections[0].get_paths()]
+    centres = [sorted(map(tuple, np.mean(cells, axis=1).round(9) + 0.0)) for cells in (found, expected)]
+    assert centres[0] == centres[1]
 
 
 def test_policies_colour_the_cells_that_differ(run):
@@ -127,6 +145,13 @@ def test_who_has_no_reason_to_change_its_mind_is_drawn_so():
     _, second = plot_policies(run, DRONE)
     assert "no reason" in second.get_title(loc="left")
     assert evidence_of(run, DRONE).trusts.all()
+
+
+def test_who_has_few_records_goes_as_if_moves_succeeded():
+    run = tc.simulate(tc.Scenario.load(EXAMPLE).replace(steps=45))
+    assert run.learned(DRONE).slip > 0.2
+    for ax in plot_policies(run, DRONE):
+        assert (ax.collections[0].get_facecolor() == 1).all(), "nothing differs"
 
 
 def test_evidence_is_drawn_with_its_turning_point(run, tmp_path):
