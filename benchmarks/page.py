@@ -27,6 +27,7 @@ TITLES = {
     "vehicles": "Vehicles",
     "assignment": "From the pads",
     "simulation": "Whole runs",
+    "learning": "Learning",
     "coveragecontrol": "CoverageControl",
     "certify": "Certificates",
     "separation": "Separation",

@@ -21,6 +21,7 @@ TOPICS = (
     "vehicles",
     "assignment",
     "simulation",
+    "learning",
     "coveragecontrol",
     "certify",
     "separation",

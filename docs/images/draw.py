@@ -28,11 +28,14 @@ from tricover.plot import (
     plot_coordinates,
     plot_coverage,
     plot_desired,
+    plot_evidence,
     plot_heights,
     plot_layers,
+    plot_learned,
     plot_messages,
     plot_network,
     plot_paths,
+    plot_policies,
     plot_portrait,
     plot_separation,
     plot_settling,
@@ -100,6 +103,13 @@ def draw_zones():
         steps=300,
     )
     save(plot_paths(tc.simulate(scenario)), "zones-30.png")
+
+
+def draw_learning():
+    """A drone that has learned the wind."""
+    run = tc.simulate(tc.Scenario.load(EXAMPLES / "learn-the-wind.toml"))
+    for plot, name in ((plot_learned, "learned"), (plot_policies, "policies"), (plot_evidence, "evidence")):
+        save(plot(run, 5), f"{name}-wind.png")
 
 
 def draw_certificate():
@@ -182,6 +192,7 @@ if __name__ == "__main__":
     draw_runs()
     draw_zones()
     draw_heights()
+    draw_learning()
     draw_certificate()
     draw_paper()
     for draw in (draw_start, draw_method, draw_choosing, draw_teaching):

@@ -13,6 +13,8 @@ from tricover.certificates.audit import audit, steps_of
 from tricover.certificates.late import RISK, Forgetting
 from tricover.certificates.log import log_of
 from tricover.certificates.runs import with_scenario
+from tricover.mdp import HIT
+from tricover.simulation import evidence_of
 from tricover.simulation.hearing import senders_of
 
 
@@ -220,3 +222,6 @@ def test_learning_agents_learn_in_the_triangle_that_they_heard():
         # A move is made by who was inside what it had heard.
         moves = [step for step in range(run.steps) if run.states[step, agent] >= 0 and run.next_cells[step, agent] >= 0]
         assert run.learned(agent).records.sum() == len(moves)
+        known, evidence = run.learned(agent).pooled, evidence_of(run, agent)
+        assert evidence.steps.tolist() == moves
+        assert evidence.missed.sum() == known.counts[known.codes != HIT].sum()

@@ -192,7 +192,7 @@ def beta_interval(chances: Floats, weights: Floats, level: float, extra: float =
         raise InputError(f"level must lie between 0 and 1, both excluded, not {level}")
     first, second = weights * chances + extra, weights * (1 - chances) + extra
     tail = (1 - level) / 2
-    return Interval(betaincinv(first, second, tail), betaincinv(first, second, 1 - tail))
+    return Interval(*(np.asarray(betaincinv(first, second, share), np.float64) for share in (tail, 1 - tail)))
 
 
 def _measures(grid: CellGrid, prior: Kernel) -> "csr_array":
@@ -208,7 +208,7 @@ def _with_ends(mean: "csr_array", targets: Ints, ends: Ints) -> "csr_array":
     given, cells = mean.tocoo(), mean.shape[0]
     landed = np.where(ends == OUTSIDE, cells, ends)
     width = max(mean.shape[1], int(landed.max(initial=0)) + 1)
-    rows, columns = np.append(given.row, targets), np.append(given.col, landed)
+    rows, columns = (np.append(*part).astype(np.int64) for part in ((given.row, targets), (given.col, landed)))
     data = np.append(given.data, np.zeros(len(targets)))
     return sparse.csr_array(sparse.coo_array((data, (rows, columns)), shape=(cells, width)))
 

@@ -8,6 +8,7 @@ from tricover.plot.decomposition import plot_cells
 from tricover.plot.formation import plot_desired, plot_network
 from tricover.plot.heights import plot_heights
 from tricover.plot.layers import plot_layers
+from tricover.plot.learning import plot_evidence, plot_learned, plot_policies
 from tricover.plot.mdp import plot_solution, plot_states, plot_weights
 from tricover.plot.messages import plot_ages, plot_messages
 from tricover.plot.motion import plot_coordinates, plot_portrait
@@ -29,11 +30,14 @@ __all__ = [
     "plot_coordinates",
     "plot_coverage",
     "plot_desired",
+    "plot_evidence",
     "plot_heights",
     "plot_layers",
+    "plot_learned",
     "plot_messages",
     "plot_network",
     "plot_paths",
+    "plot_policies",
     "plot_portrait",
     "plot_separation",
     "plot_settling",

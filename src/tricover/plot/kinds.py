@@ -17,6 +17,7 @@ from tricover.plot.decomposition import plot_cells
 from tricover.plot.formation import plot_desired, plot_network
 from tricover.plot.heights import plot_heights
 from tricover.plot.layers import plot_layers
+from tricover.plot.learning import plot_evidence, plot_learned, plot_policies
 from tricover.plot.messages import plot_ages, plot_messages
 from tricover.plot.motion import plot_coordinates, plot_portrait
 from tricover.plot.paths import chosen_agents, chosen_step, plot_paths
@@ -113,6 +114,16 @@ KINDS = {
     ),
     "story": Kind(
         "one agent's triangle, cells, decision and arrival (--agent)", lambda of: plot_story(of.run, of.chosen)
+    ),
+    "learned": Kind(
+        "where the moves of an agent end, as it has learned (--agent)", lambda of: plot_learned(of.run, of.chosen)
+    ),
+    "policies": Kind(
+        "how what it has learned changed an agent's policy (--agent)", lambda of: plot_policies(of.run, of.chosen)
+    ),
+    "evidence": Kind(
+        "moves, misses and the chance to hit of an agent over time (--agent)",
+        lambda of: plot_evidence(of.run, of.chosen),
     ),
     "settling": Kind(
         "the step at which each layer came to rest, with its bound", lambda of: plot_settling(of.certificate)

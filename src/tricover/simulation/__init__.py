@@ -1,5 +1,6 @@
 """Scenarios, missions, the one loop, runs and their store."""
 
+from tricover.simulation.evidence import Evidence, evidence_of
 from tricover.simulation.forecasts import forecast
 from tricover.simulation.loop import Progress, simulate, steps
 from tricover.simulation.mission import Epoch, Mission
@@ -10,6 +11,7 @@ from tricover.simulation.step import Step, Transition, advance
 
 __all__ = [
     "Epoch",
+    "Evidence",
     "Mission",
     "Progress",
     "Run",
@@ -18,6 +20,7 @@ __all__ = [
     "Step",
     "Transition",
     "advance",
+    "evidence_of",
     "forecast",
     "simulate",
     "steps",
