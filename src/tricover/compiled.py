@@ -39,6 +39,7 @@ def fingerprint(folder: Path) -> str:
 
 
 _KERNELS = fingerprint(Path(__file__).parent)
+_FORM = "with key"  # of what is cached: versions that keep it otherwise do not read it
 
 
 class _CacheFile(IndexDataCacheFile):
@@ -56,7 +57,7 @@ def kernel(function: Function, forceinline: bool = False) -> Function:
     """Compile ``function`` at first use and cache it."""
     compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=forceinline)(function)
     cache = compiled._cache
-    stamp = cache._cache_file._source_stamp, _KERNELS
+    stamp = cache._cache_file._source_stamp, _KERNELS, _FORM
     place = cache._cache_path, cache._impl.filename_base
     cache._cache_file = _CacheFile(*place, stamp)  # type: ignore[no-untyped-call]
     return cast(Function, compiled)
