@@ -17,6 +17,7 @@ TOPICS = (
     "network",
     "targets",
     "mdp",
+    "learning",
     "zones",
     "vehicles",
     "assignment",
