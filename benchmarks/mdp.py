@@ -26,8 +26,11 @@ def problems(kernel: mdp.Kernel | None = None) -> list[tc.LocalMDP]:
     ]
 
 
-def write(process: tc.LocalMDP, path: Path) -> None:
-    """The process as arrays, with its value as a warm start (rewards are negative costs) and the precision."""
+def write(process: tc.LocalMDP, path: Path, precision: float | None = None) -> None:
+    """The process as arrays, with its value as a warm start (rewards are negative costs) and the precision.
+
+    Without one it is 1e-8 of the largest value.
+    """
     rewards, chances, gamma, states, actions = process.to_quantecon()
     value = process.solve().value
     np.savez(
@@ -41,7 +44,7 @@ def write(process: tc.LocalMDP, path: Path) -> None:
         states=states,
         actions=actions,
         value=-value,
-        precision=1e-8 * float(np.abs(value).max()),
+        precision=1e-8 * float(np.abs(value).max()) if precision is None else precision,
     )
 
 

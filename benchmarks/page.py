@@ -23,6 +23,7 @@ TITLES = {
     "network": "Network",
     "targets": "Targets",
     "mdp": "Decision process",
+    "plans": "Moves that may fail",
     "zones": "Zones",
     "vehicles": "Vehicles",
     "assignment": "From the pads",

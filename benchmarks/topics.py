@@ -17,6 +17,7 @@ TOPICS = (
     "network",
     "targets",
     "mdp",
+    "plans",
     "zones",
     "vehicles",
     "assignment",

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numba
 import numpy as np
+import pytest
+from numba.core.caching import IndexDataCacheFile
 
 from tricover import compiled
 
@@ -54,6 +56,46 @@ def test_a_cached_kernel_is_used_only_if_no_file_with_kernels_has_changed(monkey
     assert [loaded(), loaded()] == [0, 1]
     monkeypatch.setattr(compiled, "_KERNELS", "other")
     assert [loaded(), loaded()] == [0, 1]
+
+
+FACTOR = 2
+
+
+def _times(number):
+    return FACTOR * number
+
+
+def test_who_is_killed_while_saving_leaves_no_old_code_for_the_next(monkeypatch, tmp_path):
+    """The index is new then, and what it names is what an older kernel left there."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    assert compiled.kernel(_times)(21) == 42
+    monkeypatch.setattr(compiled, "_KERNELS", "other")
+    monkeypatch.setattr(sys.modules[__name__], "FACTOR", 3)
+    with monkeypatch.context() as patched:
+        patched.setattr(IndexDataCacheFile, "_save_data", killed)
+        with pytest.raises(KeyboardInterrupt):
+            compiled.kernel(_times)(21)
+    assert compiled.kernel(_times)(21) == 63
+    again = compiled.kernel(_times)
+    assert again(21) == 63
+    assert sum(again.stats.cache_hits.values()) == 1, "what was compiled anew is cached"
+
+
+def killed(*_):
+    raise KeyboardInterrupt
+
+
+def test_code_of_another_signature_is_not_taken_for_what_the_index_says(monkeypatch, tmp_path):
+    """Two processes that save at the same time without a lock may leave it so."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    assert compiled.kernel(_doubled)(21) == 42
+    assert compiled.kernel(_doubled)(1.5) == 3.0
+    whole, real = sorted(tmp_path.rglob("*_doubled*.nbc"))
+    shutil.copy(whole, real)
+    mixed = compiled.kernel(_doubled)
+    assert mixed(1.5) == 3.0
+    assert not sum(mixed.stats.cache_hits.values())
+    assert mixed(21) == 42
 
 
 def test_the_fingerprint_is_of_all_files_that_have_kernels(tmp_path):

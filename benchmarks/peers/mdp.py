@@ -38,6 +38,12 @@ def quantecon(folder: str, method: str) -> float:
     return _seconds(lambda: [model.solve(method=method, epsilon=near, max_iter=1000) for model, near in models])
 
 
+def values(folder: str, method: str) -> list[list[float]]:
+    """Values that QuantEcon finds, of all."""
+    found = [model.solve(method=method, epsilon=near, max_iter=1000) for model, near in _models(folder)]
+    return [solution.v.tolist() for solution in found]
+
+
 def fastest(folder: str) -> str:
     """The method that is fastest on these problems."""
     for method in METHODS:

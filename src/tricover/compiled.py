@@ -6,6 +6,10 @@ Kernels are compiled at first use and cached on disk. They release the interpret
 Kernels call kernels of other files, and hold their code. Numba looks only at a kernel's own file to see whether what it
 cached is up to date, so after an update it would go on with old code. Here a cached kernel is used only if no file with
 kernels has changed.
+
+Numba writes the index of a kernel's cache before the code that it names, and without a lock. A process that is killed
+in between leaves a new index with old code, and two processes that compile at the same time may mix up the code of two
+signatures. So what is cached says itself what it is, and is compiled anew if that is not what was asked for.
 """
 
 import hashlib
@@ -17,6 +21,7 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 from numba.core import event
+from numba.core.caching import IndexDataCacheFile
 
 __all__ = ["KERNEL_FILES", "fingerprint", "inlined", "kernel", "on_compilation", "typed"]
 
@@ -34,13 +39,27 @@ def fingerprint(folder: Path) -> str:
 
 
 _KERNELS = fingerprint(Path(__file__).parent)
+_FORM = "with key"  # of what is cached: versions that keep it otherwise do not read it
+
+
+class _CacheFile(IndexDataCacheFile):
+    """Numba's index and code of one kernel, each piece of code kept with its key and the state of the sources."""
+
+    def save(self, key: object, data: object) -> None:
+        super().save(key, (self._source_stamp, key, data))  # type: ignore[no-untyped-call]
+
+    def load(self, key: object) -> object:
+        found = super().load(key)  # type: ignore[no-untyped-call]
+        return found[2] if found is not None and found[:2] == (self._source_stamp, key) else None
 
 
 def kernel(function: Function, forceinline: bool = False) -> Function:
     """Compile ``function`` at first use and cache it."""
     compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=forceinline)(function)
-    cached = compiled._cache._cache_file
-    cached._source_stamp = (cached._source_stamp, _KERNELS)
+    cache = compiled._cache
+    stamp = cache._cache_file._source_stamp, _KERNELS, _FORM
+    place = cache._cache_path, cache._impl.filename_base
+    cache._cache_file = _CacheFile(*place, stamp)  # type: ignore[no-untyped-call]
     return cast(Function, compiled)
 
 

@@ -40,10 +40,11 @@ def test_the_last_moves_are_kept_in_a_ring(seed, window, steps, first):
     said = SimpleNamespace(grid=GRID, window=window)
     memory, kept = no_records(said, agents), [[] for _ in range(agents)]
     for step in range(first, first + steps):
-        cells = rng.integers(-1, 25, agents)
-        intended = np.where(cells >= 0, rng.integers(-4, 25, agents), -1)
-        landed = rng.random((agents, 2)) * 12 - 1
-        decision = decided(cells, intended, landed + rng.integers(0, 2, (agents, 1)))
+        if step == first or rng.random() < 0.5:  # else all do the same once more
+            cells = rng.integers(-1, 25, agents)
+            intended = np.where(cells >= 0, rng.integers(-4, 25, agents), -1)
+            landed = rng.random((agents, 2)) * 12 - 1
+            decision = decided(cells, intended, landed + rng.integers(0, 2, (agents, 1)))
         memory |= record(
             said, memory, step, decision, landed, lambda rows: np.repeat(TRIANGLE[None], len(rows), axis=0)
         )
@@ -68,10 +69,28 @@ def test_recent_moves_never_run_over():
     said = told()
     memory = no_records(said, 1)
     for step in range(5 * RECENT):
-        decision = decided(np.array([3]), np.array([3]), np.zeros((1, 2)))
+        decision = decided(np.array([3 + step % 2]), np.array([3]), np.zeros((1, 2)))
         memory |= record(said, memory, step, decision, np.zeros((1, 2)), None)
-        assert 0 <= memory["recorded"] - memory["folded"] < RECENT
+        assert 0 <= memory["runs"] <= RECENT
     assert memory["recorded"] == 5 * RECENT
+
+
+def test_who_stays_counts_its_moves_and_copies_nothing():
+    said = told(window=50)
+    memory, stay = no_records(said, 2), decided(np.array([3, 7]), np.array([3, 7]), np.zeros((2, 2)))
+    memory |= record(said, memory, 0, stay, np.zeros((2, 2)), None)
+    for step in range(1, 200):
+        found = record(said, memory, step, stay, np.zeros((2, 2)), None)
+        assert found.keys() == {"recorded"}
+        memory |= found
+    memory |= record(
+        said, memory, 200, decided(np.array([3, 7]), np.array([2, 7]), np.zeros((2, 2))), np.zeros((2, 2)), None
+    )
+    records, recorded = learned_from(memory)
+    assert recorded.tolist() == [201, 201]
+    assert records[0, 200 % 50].tolist() == [3, 2, HIT]
+    assert (np.delete(records[0], 200 % 50, axis=0) == [3, 3, HIT]).all()
+    assert (records[1] == [7, 7, HIT]).all()
 
 
 def test_a_landing_far_away_is_recorded_as_such():
@@ -108,7 +127,7 @@ def test_who_plans_remembers_plans_and_who_learns_records_too():
     plans, records = memory_of(told(0.2), TEAM), memory_of(told(), TEAM)
     assert "values" in plans
     assert "records" not in plans
-    assert records.keys() - plans.keys() == {"records", "folded", "recent", "recorded", "last_miss"}
+    assert records.keys() - plans.keys() == {"records", "recent", "begins", "runs", "recorded", "last_miss"}
     assert records["records"].dtype == np.int16
     fine = Told(told().network, told().paths, motion="walk", resolution=182, kernel="learned", window=50)
     assert memory_of(fine, TEAM)["records"].dtype == np.int32, "cells have larger numbers"

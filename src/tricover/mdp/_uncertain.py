@@ -18,14 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.compiled import inlined, kernel
+from tricover.mdp._acceleration import Past, extrapolate
 from tricover.mdp._kernels import Floats, Ints, Places, Tables, breadth_first, choose, distances, powers
 
 SUM = 1e-6  # by how much chances may miss one
-PAST = 4
-PLAIN = 300
-
-
-UNSOUND = -1  # in place of sweeps: a measure of this agent is none
 
 
 class Moves(NamedTuple):
@@ -80,23 +76,6 @@ class Room(NamedTuple):
     """(M²+1,) Y_t; infinite where there is no cell."""
 
 
-class Past(NamedTuple):
-    """What the last sweeps did."""
-
-    last: Floats
-    """(4, S) of the last sweep: values before, weighted change, values after, means after."""
-    changes: Floats
-    """(PAST, S) differences of the weighted changes."""
-    steps: Floats
-    """(PAST, S) differences of the values after sweeps."""
-    means: Floats
-    weights: Floats
-    gram: Floats
-    lower: Floats
-    right: Floats
-    theta: Floats
-
-
 @kernel
 def new_room(size: int, gamma: float) -> Room:
     """Room for one process after another."""
@@ -119,14 +98,6 @@ def new_room(size: int, gamma: float) -> Room:
         floats[3],
         floats[4],
     )
-
-
-@kernel
-def new_past(states: int) -> Past:
-    """Room for what sweeps did."""
-    a, b, c = np.empty((PAST, states)), np.empty((PAST, states)), np.empty((PAST, states))
-    gram, lower = np.empty((PAST, PAST)), np.empty((PAST, PAST))
-    return Past(np.empty((4, states)), a, b, c, np.empty(states), gram, lower, np.empty(PAST), np.empty(PAST))
 
 
 @inlined
@@ -248,163 +219,19 @@ def sweep(neighbors: Places, moves: Moves, rules: Rules, room: Room) -> float:
     return worst
 
 
-@inlined
-def dot(one: Floats, other: Floats) -> float:
-    """In four sums, so that additions need not wait for each other."""
-    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-    for block in range(len(one) // 4):
-        at = 4 * block
-        s0 += one[at] * other[at]
-        s1 += one[at + 1] * other[at + 1]
-        s2 += one[at + 2] * other[at + 2]
-        s3 += one[at + 3] * other[at + 3]
-    for at in range(len(one) // 4 * 4, len(one)):
-        s0 += one[at] * other[at]
-    return (s0 + s1) + (s2 + s3)
-
-
 @kernel
-def solve(neighbors: Places, moves: Moves, rules: Rules, room: Room, past: Past) -> int:
-    """Sweep with acceleration until a sweep changes little: how many sweeps it took.
+def solve(neighbors: Places, moves: Moves, rules: Rules, room: Room, past: Past, most: int, plain: bool) -> int:
+    """Sweep until a sweep changes little, ``most`` times at most: how many sweeps it took.
 
-    ``means`` must be those of ``values``.
+    ``means`` must be those of ``values``. Unless ``plain``, sweeps are accelerated.
     """
-    values, means, weights = room.values, room.means, past.weights
-    x, f, g, y = past.last[0], past.last[1], past.last[2], past.last[3]
-    kept, states, before = 0, len(values), np.inf
-    for state in range(states):
-        weights[state] = 1 / (1 + room.bonuses[room.levels[state]])
-    for count in range(1, rules.most + 1):
-        x[:] = values
-        worst = sweep(neighbors, moves, rules, room)
-        if worst <= rules.enough / 4:
+    values, means, kept = room.values, room.means, 0
+    for count in range(1, most + 1):
+        past.last[0][:] = values
+        if sweep(neighbors, moves, rules, room) <= rules.enough / 4 or count == most:
             return count
-        # f: what the sweep changed, weighted; g: where it led. Their differences to the sweep before are kept.
-        at = (count - 2) % PAST
-        if count > 1:
-            for state in range(states):
-                now = (values[state] - x[state]) * weights[state]
-                past.changes[at, state] = now - f[state]
-                past.steps[at, state] = values[state] - g[state]
-                past.means[at, state] = means[state] - y[state]
-                f[state], g[state], y[state] = now, values[state], means[state]
-            past.means[at, states - 1] = 0.0
-            kept = min(kept + 1, PAST)
-        else:
-            for state in range(states):
-                f[state], g[state], y[state] = (values[state] - x[state]) * weights[state], values[state], means[state]
-        size = dot(f, f)
-        if size > 4 * before:  # it led astray: begin anew from here
-            kept = 0
-        before = size
-        if count >= PLAIN or kept == 0:
-            continue
-        combine(past, kept, at)
-        for j in range(kept):
-            k = (at - j) % PAST
-            theta = past.theta[j]
-            for state in range(states):
-                values[state] -= theta * past.steps[k, state]
-                means[state] -= theta * past.means[k, state]
-        means[states - 1] = np.inf
-    return rules.most
-
-
-@kernel
-def combine(past: Past, kept: int, at: int) -> None:
-    """Least squares: θ with Σ_j θ_j changes_j nearest to the last change f, the newest first."""
-    gram, right, theta, f = past.gram, past.right, past.theta, past.last[1]
-    # Products with the newest; the others are known.
-    for j in range(kept):
-        k = (at - j) % PAST
-        gram[at, k] = dot(past.changes[at], past.changes[k])
-        gram[k, at] = gram[at, k]
-        right[j] = dot(past.changes[k], f)
-    # Cholesky in the order newest first; a difference that adds nothing new to newer ones is left out.
-    lower = past.lower
-    used = 0
-    for j in range(kept):
-        theta[j] = 0.0
-    for j in range(kept):
-        row = (at - j) % PAST
-        ok = True
-        for i in range(j + 1):
-            total = gram[row, (at - i) % PAST]
-            for k in range(i):
-                total -= lower[j, k] * lower[i, k]
-            if i < j:
-                lower[j, i] = total / lower[i, i]
-            else:
-                ok = total > 1e-12 * gram[row, row] and total > 0
-                if ok:
-                    lower[j, j] = np.sqrt(total)
-        if not ok:
-            break
-        used = j + 1
-    for j in range(used):
-        total = right[j]
-        for k in range(j):
-            total -= lower[j, k] * theta[k]
-        theta[j] = total / lower[j, j]
-    for back in range(used):
-        j = used - 1 - back
-        total = theta[j]
-        for k in range(j + 1, used):
-            total -= lower[k, j] * theta[k]
-        theta[j] = total / lower[j, j]
-
-
-@kernel
-def certain(moves: Moves) -> bool:
-    """Whether every move ends where it is intended to: then the first guess is exact."""
-    starts, ends, _ = moves
-    same = len(ends) == len(starts) - 1
-    for t in range(len(ends) if same else 0):
-        same &= starts[t] == t and ends[t] == t
-    return same
-
-
-@kernel
-def plan(
-    tables: Tables,
-    rules: Rules,
-    triangles: Floats,
-    goals: NDArray[np.int64],
-    indptr: NDArray[np.int64],
-    ends: Places,
-    chances: Floats,
-    earlier: NDArray[np.float32],
-    fresh: NDArray[np.bool_],
-    first: int,
-    last: int,
-    values: NDArray[np.float32],
-    policy: NDArray[np.uint8],
-    sweeps: NDArray[np.int64],
-) -> None:
-    """Plans of agents ``first`` to ``last``."""
-    room, past = new_room(tables.size, rules.gamma), new_past(tables.size * tables.size + 1)
-    cells = len(room.costs)
-    starts = np.empty(cells + 1, np.uint32)
-    for agent in range(first, last):
-        row = agent if len(indptr) > 1 else 0
-        begin, end = indptr[row, 0], indptr[row, cells]
-        if row == agent or agent == first:
-            for t in range(cells + 1):
-                starts[t] = indptr[row, t] - begin
-        moves = Moves(starts, ends[begin:end], chances[begin:end])
-        if not set_up(tables, moves, rules, triangles[agent], goals[agent], room):
-            sweeps[agent] = UNSOUND
-            continue
-        count, known = 0, not (fresh[agent] or certain(moves)) and np.isfinite(earlier[agent]).all()
-        if known:
-            for state in range(cells + 1):
-                room.values[state] = earlier[agent, state]
-        else:
-            guess(tables.neighbors, rules, room)
-        worst = decide(tables.neighbors, moves, rules, room, policy[agent])
-        while worst > rules.enough and count < rules.most:
-            count += solve(tables.neighbors, moves, rules, room, past)
-            worst = decide(tables.neighbors, moves, rules, room, policy[agent])
-        sweeps[agent] = count
-        for state in range(cells + 1):
-            values[agent, state] = room.values[state]
+        if not plain:
+            means[-1] = 0.0  # it stands for no cell
+            kept = extrapolate(past, kept, count, values, means)
+            means[-1] = np.inf
+    return most

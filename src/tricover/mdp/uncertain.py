@@ -14,10 +14,13 @@ holds. Values are in units of α times the longest side and shaped as ``cost`` s
 step can cost. With γ = 0.95 such a plan loses less than 4·10⁻⁴ of the largest of them. The tolerance is above
 what single precision loses, in which values are kept.
 
-**How it is solved.** Gauss–Seidel sweeps outwards from the goal, on values and the means that they look at. What is
-slow in them is smooth: the goal's own value, which all others copy, and drift against gusts. Anderson's method takes
-that out: the next values are the combination of the last sweeps' results whose changes cancel best (least squares).
-Plain sweeps contract by γ; a combination that leads astray is dropped, and after many sweeps only plain ones follow.
+**How it is solved.** From values that are far off, a dozen Gauss–Seidel sweeps of the Bellman equation go outwards from
+the goal. Where moves slip to neighbours that is all. Gusts carry agents far, and a sweep hands their effect on by one
+gust only. So from there on policies are improved and evaluated in turn, each in an order that its own moves suggest
+(``_evaluation``). What is slow in both kinds of sweeps is smooth: the goal's own value, which all others copy, and
+drift against gusts. Anderson's method takes that out (``_acceleration``): the next values are the combination of the
+last sweeps' results whose changes cancel best (least squares). Plain sweeps of the Bellman equation contract by γ; a
+combination that leads astray is dropped, and after many sweeps only plain ones follow.
 
 An agent's plan depends on its own row alone: it is the same to the bit alone and in any batch, on any number of
 threads.
@@ -30,7 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tricover.errors import InputError, listed
 from tricover.geometry import CellGrid
-from tricover.mdp import _uncertain
+from tricover.mdp import _plans
 from tricover.mdp._uncertain import Rules
 from tricover.mdp.cost import default_beta
 from tricover.mdp.problem import tables
@@ -107,10 +110,10 @@ def plan_moves(
     start = np.ascontiguousarray(values, np.float32), np.ascontiguousarray(fresh, np.bool_)
 
     def plan(first: int, last: int) -> None:
-        _uncertain.plan(*work, *start, first, last, plans.values, plans.policy, plans.sweeps)
+        _plans.plan(*work, *start, first, last, plans.values, plans.policy, plans.sweeps)
 
     in_ranges(plan, count, smallest=SMALLEST)
-    wrong = np.flatnonzero(plans.sweeps == _uncertain.UNSOUND)
+    wrong = np.flatnonzero(plans.sweeps == _plans.UNSOUND)
     if wrong.size:
         raise InputError(f"chances of kernel {listed(wrong)} do not sum to one for every intended cell")
     return plans
