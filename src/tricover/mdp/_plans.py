@@ -1,5 +1,7 @@
 """The compiled loop of ``uncertain``: plans of one agent after another."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +15,35 @@ UNSOUND = -1  # in place of sweeps: a measure of this agent is none
 FAR = 0.02  # from where on values are swept by level first: the policy is far off, too
 FIRST = 12  # sweeps by level at most: 10% slip is done by then
 PLAIN = 300  # sweeps after which only plain ones by level follow
+
+
+class Agents(NamedTuple):
+    """Whose plans are made: A agents."""
+
+    triangles: Floats
+    """(A, 3, 2)"""
+    goals: NDArray[np.int64]
+    """(A,) cells."""
+    indptr: NDArray[np.int64]
+    """(A, M²+1), or (1, M²+1) of one kernel for all: where the measures of each kernel are."""
+    ends: Places
+    chances: Floats
+    """(E,) of all measures."""
+    earlier: NDArray[np.float32]
+    """(A, M²+1) values to start from."""
+    fresh: NDArray[np.bool_]
+    """(A,) who has none."""
+
+
+class Plans(NamedTuple):
+    """What agents do, and what they start from next time."""
+
+    values: NDArray[np.float32]
+    """(A, M²+1) shaped values in units of α times the longest side; the last is outside."""
+    policy: NDArray[np.uint8]
+    """(A, M²) the best action of each cell: 0, 1, 2 for its neighbours, 3 to stay."""
+    sweeps: NDArray[np.int64]
+    """(A,) how many it took; 0 where the last values still hold."""
 
 
 @kernel
@@ -33,23 +64,10 @@ def certain(moves: Moves) -> bool:
 
 
 @kernel
-def plan(
-    tables: Tables,
-    rules: Rules,
-    triangles: Floats,
-    goals: NDArray[np.int64],
-    indptr: NDArray[np.int64],
-    ends: Places,
-    chances: Floats,
-    earlier: NDArray[np.float32],
-    fresh: NDArray[np.bool_],
-    first: int,
-    last: int,
-    values: NDArray[np.float32],
-    policy: NDArray[np.uint8],
-    sweeps: NDArray[np.int64],
-) -> None:
-    """Plans of agents ``first`` to ``last``."""
+def plan(tables: Tables, rules: Rules, agents: Agents, first: int, last: int, plans: Plans) -> None:
+    """Make the plans of agents ``first`` to ``last``."""
+    triangles, goals, indptr, ends, chances, earlier, fresh = agents
+    values, policy, sweeps = plans
     room, past = new_room(tables.size, rules.gamma), new_past(tables.size * tables.size + 1)
     cells = len(room.costs)
     starts, turns = np.empty(cells + 1, np.uint32), new_turns(cells + 1)

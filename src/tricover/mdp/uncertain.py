@@ -34,6 +34,7 @@ from numpy.typing import ArrayLike, NDArray
 from tricover.errors import InputError, listed
 from tricover.geometry import CellGrid
 from tricover.mdp import _plans
+from tricover.mdp._plans import Agents, Plans
 from tricover.mdp._uncertain import Rules
 from tricover.mdp.cost import default_beta
 from tricover.mdp.problem import tables
@@ -58,17 +59,6 @@ class KernelBatch(NamedTuple):
     """(E,) cells, and M² for outside."""
     chances: NDArray[np.float64]
     """(E,) of each measure they sum to one."""
-
-
-class Plans(NamedTuple):
-    """What agents do, and what they start from next time."""
-
-    values: NDArray[np.float32]
-    """(A, M²+1) shaped values in units of α times the longest side; the last is outside."""
-    policy: NDArray[np.uint8]
-    """(A, M²) the best action of each cell: 0, 1, 2 for its neighbours, 3 to stay."""
-    sweeps: NDArray[np.int64]
-    """(A,) how many it took; 0 where the last values still hold."""
 
 
 def kernel_batch(kernel: Kernel) -> KernelBatch:
@@ -106,11 +96,12 @@ def plan_moves(
     enough = max(LEAST, DECISIVE * min(1.0, 19 * (1 - gamma) / gamma))
     found, policy = np.empty((count, states), np.float32), np.empty((count, states - 1), np.uint8)
     plans = Plans(found, policy, np.empty(count, np.int64))
-    work = tables(grid), rules_of(grid, alpha, beta, gamma, enough, MOST), corners, goals, *kernels
     start = np.ascontiguousarray(values, np.float32), np.ascontiguousarray(fresh, np.bool_)
+    agents = Agents(corners, goals, *kernels, *start)
+    work = tables(grid), rules_of(grid, alpha, beta, gamma, enough, MOST), agents
 
     def plan(first: int, last: int) -> None:
-        _plans.plan(*work, *start, first, last, plans.values, plans.policy, plans.sweeps)
+        _plans.plan(*work, first, last, plans)
 
     in_ranges(plan, count, smallest=SMALLEST)
     wrong = np.flatnonzero(plans.sweeps == _plans.UNSOUND)
