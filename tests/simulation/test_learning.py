@@ -88,7 +88,7 @@ def test_an_agent_alone_plans_as_in_the_team(kernel):
     copy = Told.from_json(told.to_json())
     assert (copy.kernel, copy.window) == (told.kernel, told.window)
     agents, compared = mission.epochs[0].network.followers, 0
-    for step in list(tc.steps(mission))[5:50:9]:
+    for step in list(tc.steps(mission))[5:95:9]:
         view, memory = view_of(mission, step.state, agents), rows_of(step.state.memory, agents)
         together = decide(view, told, memory)
         for row in range(len(agents)):

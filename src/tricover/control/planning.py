@@ -10,7 +10,8 @@ triangle, a goal cell and a kernel, and is made anew where one of them has chang
   standard error: by less than a third.
 
 An agent that learns acts as if moves always succeed, until its records say otherwise (``mdp.learned``). Till then it
-has no plan: it asks for the next move alone, as agents do whose moves are certain. Only a miss can change its mind.
+has no plan: it asks for the next move alone, as agents do whose moves are certain. Only a miss can change its mind, and
+only when it has recorded enough moves to doubt.
 
     planned     (A,)       whether it has a plan
     values      (A, M²+1)  of the plan, in the form of ``mdp.uncertain``
@@ -69,11 +70,14 @@ def no_plans(told: Told, agents: int) -> Arrays:
 
 
 def due(told: Told, memory: Memory) -> Flags:
-    """Who (A,) has recorded what may change its mind: a miss, or if it has a plan, enough moves."""
+    """Who (A,) has recorded what may change its mind: a miss among enough moves; if it has a plan, enough new moves."""
+    from tricover.mdp.learned import FEW
+
     recorded, estimated = memory["recorded"], memory["estimated"]
     enough = np.maximum(np.minimum(estimated, told.window), _NEW_SHARE)
     matters = (recorded - estimated) * _NEW_SHARE >= enough
-    return np.where(memory["planned"], matters, memory["last_miss"] > estimated)
+    doubts = (recorded >= FEW) & (memory["last_miss"] > estimated)
+    return np.where(memory["planned"], matters, doubts)
 
 
 def moves_by_plan(view: View, told: Told, memory: Memory, states: Ints, goals: Ints) -> tuple[Ints, Replanned | None]:
