@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from tricover.errors import InputError, SafetyWarning
 from tricover.simulation import Mission
 from tricover.simulation.deciding import view_of
 from tricover.simulation.forecasts import forecast
+from tricover.simulation.hearing import NEVER, nothing_new
 
 WORLDS = [
     {"delay": 2},
@@ -194,6 +196,32 @@ def test_repairs_that_are_heard_of_late_lead_to_the_same_places(world):
     living = run.network.layer >= 0
     np.testing.assert_array_equal(run.positions[-1, living], perfect.positions[-1, living])
     assert run.settled_at >= perfect.settled_at
+
+
+def test_a_team_is_still_only_if_nothing_new_is_on_its_way():
+    mission = Mission.of(late({"delay": [0, 3], "loss": 0.2}, steps=300))
+    state = list(tc.steps(mission))[-1].state
+    assert state.still
+    assert nothing_new(mission, state)
+    agent = int(mission.epochs[-1].network.followers[0])
+    sender = int(mission.epochs[-1].network.in_neighbors[agent, 1])
+    delays = np.array(state.post["delays"])
+    delays[2, agent, 1] = 3  # sent two steps ago, to come in the next one
+    coming = replace(state, post={**state.post, "delays": delays})
+    assert nothing_new(mission, coming)  # it says the same
+    sent = np.array(state.sent)
+    sent[1, sender] += 1.0
+    assert not nothing_new(mission, replace(coming, sent=sent))
+    assert nothing_new(mission, replace(state, sent=sent))  # all that was sent then has come or is lost
+    news = np.array(state.post["news"])
+    news[-1, agent] = state.step + 4
+    assert not nothing_new(mission, replace(state, post={**state.post, "news": news}))
+    news = news.copy()
+    news[-1, agent] = NEVER
+    assert nothing_new(mission, replace(state, post={**state.post, "news": news}))
+    heard = np.array(state.memory["heard"])
+    heard[agent, 1] += 1.0
+    assert not nothing_new(mission, replace(state, memory={**state.memory, "heard": heard}))
 
 
 def test_a_perfect_world_is_a_perfect_world_however_it_is_written():
