@@ -302,3 +302,30 @@ def test_impossible_worlds_are_refused():
             given.replace(world=world)
     with pytest.raises(InputError, match="announce their next places"):
         tc.simulate(given.replace(world={"loss": 0.1}, control={"motion": "morph"}))
+
+
+@pytest.mark.parametrize("motion", ["reach", "walk"])
+def test_nobody_counts_as_settled_before_it_has_heard(motion):
+    """Neither of all its in-neighbours nor of the network: who stands and waits is not at its goal."""
+    given = late({"delay": [3, 4]}, control={"motion": motion, "resolution": 5}, steps=90)
+    network = tc.build_network(given.reference, mentee="balanced")
+    lost = [{"step": 60, "agents": [int(network.followers[-1])]}]
+    run = quiet(given.replace(events={"leave": lost, "join": ()}))
+    settled, believed = run.read("settled"), run.read("believed")
+    waits = (run.ages[:, network.followers] < 0).any(axis=(1, 2))
+    assert waits[:3].all()
+    assert not settled[:3].any()
+    after = np.arange(60, min(run.steps, 75))
+    behind = np.array([(believed[step, run.present[step]] < 1).any() for step in after])
+    assert behind[0]
+    assert not settled[after[behind]].any()
+    assert settled[59]  # it was, before it lost somebody
+
+
+def test_vehicles_that_never_stand_still_are_waited_for_as_long_as_messages_may_be_late():
+    vehicle = {"kind": "gusty", "chance": 0.5, "gust": [0.001, 0.0]}
+    given = late({"delay": 2}, events=False, vehicle=vehicle, control={"tolerance": 0.05}, steps=400)
+    run = quiet(given)
+    assert run.steps < 400
+    since = np.flatnonzero(~run.read("settled"))[-1] + 1
+    assert run.steps - since == run.network.depth * 3 + 1
