@@ -51,7 +51,7 @@ class Margins:
             return
         heard = None if step.heard is None else step.heard.triangles
         standing = rows_of(step.frame, step.before, step.before, heard)
-        proper = np.flatnonzero(~step.rows.flat & step.acting)
+        proper = np.flatnonzero(~step.rows.flat)
         found = self._kept(standing, step.rows, proper)
         short = np.flatnonzero(found < settings.margin)
         slack = self._slack(step, proper[short])
