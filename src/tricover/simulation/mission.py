@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.control import Memory, Told, memory_of
+from tricover.control.told import RECALL
 from tricover.errors import FileFormatError, InputError, shown
 from tricover.formats import Projection
 from tricover.formats.plain_json import parsed
@@ -35,7 +36,7 @@ from tricover.simulation.state import State
 from tricover.simulation.zones import check_zones
 from tricover.targets import Targets
 from tricover.vehicles import Vehicle, lands, ranges
-from tricover.world import KeepApart, World
+from tricover.world import KeepApart, PerfectSensor, RangeSensor, Scene, Sensor, World
 
 __all__ = ["Epoch", "Mission", "as_mission", "epoch_at", "paths_of", "roster_of", "told_of"]
 
@@ -122,7 +123,7 @@ class Mission:
         """The mission of a scenario whose epochs are known: no network is built."""
         ground = ground or ground_of(scenario)
         team = scenario.vehicle.team(_agents(scenario, ground))
-        return cls(scenario, ground, team, tuple(epochs), _world_of(epochs, team))
+        return cls(scenario, ground, team, tuple(epochs), _world_of(scenario, epochs, team))
 
     @property
     def agents(self) -> int:
@@ -157,6 +158,10 @@ class Mission:
     def targets_at(self, step: int) -> Targets:
         """The targets as they are at a step."""
         return self.targets.at(min(step, self.targets_still_from))
+
+    def scene_at(self, step: int) -> Scene:
+        """The targets as they are at a step, with their numbers."""
+        return Scene(step, self.targets_at(step), self.targets.present(min(step, self.targets_still_from)))
 
     @cached_property
     def exact(self) -> Flags:
@@ -242,12 +247,20 @@ def tolerance_of(scenario: Scenario, vehicle: Vehicle) -> float:
     return CLOSE if vehicle.landing == "anywhere" else 0.0
 
 
-def _world_of(epochs: Sequence[Epoch], vehicle: Vehicle) -> World:
-    """A perfect world, in which agents keep apart if they were told to. Those who morph are told by their weights."""
-    told = epochs[0].told
+def _world_of(scenario: Scenario, epochs: Sequence[Epoch], vehicle: Vehicle) -> World:
+    """What lies between the agents and the truth. Those who morph are told by their weights to keep apart."""
+    told, sensor = epochs[0].told, _sensor_of(scenario)
     if told.separation is None or told.motion == "morph":
-        return World()
-    return World(clearance=KeepApart(told.separation, together=vehicle.landing != "anywhere"))
+        return World(sensor=sensor)
+    return World(sensor=sensor, clearance=KeepApart(told.separation, together=vehicle.landing != "anywhere"))
+
+
+def _sensor_of(scenario: Scenario) -> Sensor:
+    """What agents see of targets."""
+    world = scenario.world
+    if world.sight is None:
+        return PerfectSensor()
+    return RangeSensor(world.sight, world.noise or 0.0, world.missed or 0.0, scenario.seed)
 
 
 def _apart(scenario: Scenario) -> float | None:
@@ -311,6 +324,9 @@ def told_of(scenario: Scenario, network: Network, paths: Floats, ground: Ground)
     names = ("goal", "motion", "resolution", "alpha", "beta", "gamma", "margin", "speed", "window")
     settings = {name: getattr(control, name) for name in names}
     settings["kernel"] = control.kernel["slip"] if isinstance(control.kernel, dict) else control.kernel
+    if scenario.world.sight is not None:
+        world = scenario.world
+        settings |= {"sight": world.sight, "summary": world.summary, "recall": min(RECALL, len(ground.targets))}
     return Told(network, paths, **settings, separation=_apart(scenario), zones=ground.zones, launch=ground.launch)
 
 

@@ -419,6 +419,18 @@ class WorldSettings(Section):
         None, description='what agents tell their parents of targets: at most so many weighted points, or "sums"'
     )
 
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        idle = [key for key in ("noise", "missed", "summary") if getattr(self, key) is not None]
+        if idle and self.sight is None:
+            raise InputError(f"{listed(idle)} goes with sight: give the metres that an agent sees, or leave it out")
+        late = [key for key in ("delay", "loss", "radio") if getattr(self, key)]
+        if late and self.sight is not None:
+            raise InputError(
+                f"{listed(late)} and sight: what agents tell of targets arrives at once or not at all: give one of them"
+            )
+        return self
+
 
 class Events(Section):
     """Agents that leave or join during the run. In one step, those who leave go first."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from tricover.world.channel import Channel, Heard, PerfectChannel
 from tricover.world.clearance import AllClear, Clearance, KeepApart, Request
-from tricover.world.sensing import PerfectSensor, Sensor
+from tricover.world.sensing import PerfectSensor, RangeSensor, Scene, Sensor
 
 __all__ = [
     "AllClear",
@@ -19,7 +19,9 @@ __all__ = [
     "KeepApart",
     "PerfectChannel",
     "PerfectSensor",
+    "RangeSensor",
     "Request",
+    "Scene",
     "Sensor",
     "World",
 ]
