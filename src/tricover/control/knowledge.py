@@ -7,8 +7,8 @@ triangle is left out at the end, so a target that is seen elsewhere is not there
 
 *Points that stand for several targets* cannot be told apart from those targets. A report that has such points is of a
 child's triangle, a child cell of the agent. In that cell it takes only what the child was able to leave out: what it
-sees itself, what it told the child, what their two common in-neighbours tell, and the report. The third in-neighbour,
-whom the child does not hear, is not asked there.
+sees itself, what it told the child, what their two common in-neighbours tell, and the report. The third in-neighbour
+and the other children, whom that child does not hear, are not asked there.
 
 *Sums* cannot be taken apart at all, so they go by the partition (``family``): a child tells of its cell, and the agent
 itself, with what its in-neighbours tell, knows the cells in which it has no child. Targets on edges and corners that
@@ -59,8 +59,9 @@ def knowledge(view: View, told: Told, memory: Memory, triangles: Floats) -> tupl
     received = _apart(view, told, own, triangles)
     known, source = TargetLists.joined([*received])
     known = known.where(first_of_each(known, np.where(known.fresh, source, 3 + source)))
-    known = known.where(_held(known, triangles)).sorted()
-    return known, seen if told.summary is None else seen | next_report(view, told, known)
+    held = _held(known, triangles)
+    inner, outer = known.where(held).sorted(), known.where(~held & (known.names >= 0))
+    return inner, seen if told.summary is None else seen | next_report(view, told, inner, outer)
 
 
 def _held(lists: TargetLists, triangles: Floats) -> Flags:
@@ -85,6 +86,7 @@ def _apart(view: View, told: Told, own: TargetLists, triangles: Floats) -> tuple
         return own, received.told, received.reports
     kept_back = ~own.fresh & ~told_of_own(own, view.positions, told)
     own_kept, told_kept = np.ones(len(own.names), np.bool_), np.ones(len(received.senders), np.bool_)
+    reported = np.ones(len(received.slots), np.bool_)
     for k in range(3):
         cells = triangles.copy()
         cells[:, k] = view.positions
@@ -92,7 +94,9 @@ def _apart(view: View, told: Told, own: TargetLists, triangles: Floats) -> tuple
         own_kept[some] &= ~_inside_some(own, cells, some)
         others = (received.senders == k) & crowded[received.told.owners, k]
         told_kept[others] &= ~_inside_some(received.told, cells, others)
-    return own.where(own_kept), received.told.where(told_kept), received.reports
+        strangers = (received.slots != k) & crowded[received.reports.owners, k]
+        reported[strangers] &= ~_inside_some(received.reports, cells, strangers)
+    return own.where(own_kept), received.told.where(told_kept), received.reports.where(reported)
 
 
 def _inside_some(lists: TargetLists, cells: Floats, some: Flags) -> Flags:

@@ -8,7 +8,8 @@
     …                   what agents that see only so far have seen, and what they report, see ``recall`` and ``sharing``
 
 A new epoch begins with a new memory (``memory_of``), and so does the network when a launch is over. Plans, records and
-what was seen are kept (``renewed``); reports are not, as they are for a parent in the network before. What is stored and resumed is the whole of it, by name.
+what was seen are kept (``renewed``); reports are not, as they are for a parent in the network before. What is stored
+and resumed is the whole of it, by name.
 """
 
 from typing import TYPE_CHECKING, Any

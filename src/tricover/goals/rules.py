@@ -11,9 +11,9 @@ the network, which everybody can derive from the roster. So it must choose the s
 targets in the triangle (``targets.within``), perhaps none. The same function serves ``desired_configuration`` and every
 step of a run; a single agent is a batch of one.
 
-Agents that see only so far know each something else. Then ``targets`` are lists (``TargetLists``), a row for each agent,
-with what it knows in its triangle. Built-in rules take them as they are. A rule of the user's own takes ``Targets``, so
-it is asked agent by agent.
+Agents that see only so far know each something else. Then ``targets`` are lists (``TargetLists``), a row for each
+agent, with what it knows in its triangle. Built-in rules take them as they are. A rule of the user's own takes
+``Targets``, so it is asked agent by agent.
 
 >>> import numpy as np
 >>> def incentre(network):

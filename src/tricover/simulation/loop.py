@@ -3,7 +3,8 @@
 The loop ends after ``scenario.steps`` steps, or earlier when the team is settled: nothing comes from outside any more
 (no event, no moving target, no anchor on its way) and either nothing changed in the last step, to the bit, so that
 nothing ever will, or every follower has been at its goal for depth + 1 steps, so that any change would have come
-through all layers (this is for vehicles that never quite stand still).
+through all layers (this is for vehicles that never quite stand still). Where agents see only so far, reports go up the
+layers, too: then it takes 2·depth + 2 steps.
 """
 
 import signal
@@ -81,7 +82,7 @@ def steps(
 
 def _settled(mission: Mission, state: State) -> bool:
     # A change goes down a layer in a step, or in so many more as messages may be late.
-    through = mission.epochs[-1].network.depth * (1 + mission.world.channel.history)
+    through = mission.quiet_steps * (1 + mission.world.channel.history)
     return mission.scenario.stop_when_settled and (state.still or state.quiet > through)
 
 

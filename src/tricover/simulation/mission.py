@@ -186,6 +186,16 @@ class Mission:
         last = self.epochs[-1]
         return max(last.start, self.launch + len(last.told.paths) - 1, self.targets_still_from)
 
+    @property
+    def quiet_steps(self) -> int:
+        """For how many steps everybody has to be at its goal before nothing can change any more, but for one.
+
+        A change goes down a layer in a step. Where agents see only so far, what follows from it is reported upwards a
+        layer a step, and may change what comes down.
+        """
+        depth = self.epochs[-1].network.depth
+        return depth if self.world.sensor.sees_all else 2 * depth + 1
+
     def epoch_at(self, step: int) -> Epoch:
         """The epoch that a step belongs to."""
         return epoch_at(self.epochs, step)

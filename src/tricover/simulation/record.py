@@ -15,6 +15,8 @@ Arrays have an entry for each step t; N is the final roster, and T the number of
                             with r_i[t+1] = Σ_j w_ij[t+1] r_j[t+1]
     miss       (T, N)       how far from its reach set an agent landed at t+1, metres; 0: it did land in it
     settled    (T,)         whether at t every follower was at its goal and every anchor at its place
+    numbers    (T, N)       how many numbers an agent sent at t: its position, and what it told of targets; only where
+                            agents see only so far, see ``control.sharing``
 
 In a launch (see ``launch``) nobody has cells (-2) or weights (0), a reach set is the next point of the way, and nobody
 is settled.
@@ -29,8 +31,9 @@ from numpy.typing import NDArray
 
 from tricover.simulation.state import State
 from tricover.simulation.step import Step, Transition
+from tricover.world import World
 
-__all__ = ["ARRAYS", "GrowingRecord", "Labels", "Layout", "MemoryRecord", "Record", "entries"]
+__all__ = ["ARRAYS", "LAYOUTS", "GrowingRecord", "Labels", "Layout", "MemoryRecord", "Record", "entries", "recorded"]
 
 Labels: TypeAlias = Callable[[], dict[str, NDArray[Any]]]
 """Arrays by name that are worked out when the run has come to its end."""
@@ -69,6 +72,14 @@ ARRAYS = {
     "miss": Layout(("step", "agent"), "float64", "m"),
     "settled": Layout(("step",), "bool"),
 }
+"""What every run has."""
+LAYOUTS = ARRAYS | {"numbers": Layout(("step", "agent"), "int64")}
+"""And what runs in a world have that is not perfect."""
+
+
+def recorded(world: World) -> dict[str, Layout]:
+    """The arrays of a run in a world."""
+    return ARRAYS | ({"numbers": LAYOUTS["numbers"]} if world.counted else {})
 
 
 class Record(Protocol):
@@ -106,9 +117,9 @@ def entries(names: Iterable[str], taken: list[Transition], end: State, ended: bo
         for name, value in transition.arrays(found).items():
             found[name].append(value)
     for name, values in found.items():
-        if ended and ARRAYS[name].by_time:
+        if ended and LAYOUTS[name].by_time:
             values.append(getattr(end, name))
-    return {name: ARRAYS[name].array(values, len(end.positions)) for name, values in found.items()}
+    return {name: LAYOUTS[name].array(values, len(end.positions)) for name, values in found.items()}
 
 
 @dataclass(eq=False)

@@ -42,6 +42,7 @@ class Transition:
         settled: whether at t everybody was at its goal.
         weights: w_ij[t+1] of those who morph, (N, 3); None where positions tell the weights.
         launching: whether it is part of the flight from the pads, in which nobody listens to anybody.
+        numbers: how many numbers everybody sent, (N,); None where they are not counted, or nobody sent any.
     """
 
     epoch: Epoch
@@ -53,6 +54,7 @@ class Transition:
     settled: bool
     weights: Floats | None = None
     launching: bool = False
+    numbers: NDArray[np.int64] | None = None
 
     def __repr__(self) -> str:
         return f"<Transition of {len(self.before)} agents, {'settled' if self.settled else 'on their way'}>"
@@ -63,6 +65,8 @@ class Transition:
         plain: dict[str, Any] = {"positions": self.before, "present": self.present, "settled": self.settled}
         if "miss" in wanted:
             plain["miss"] = np.zeros(len(self.before)) if self.misses is None else self.misses
+        if "numbers" in wanted:
+            plain["numbers"] = np.zeros(len(self.before), np.int64) if self.numbers is None else self.numbers
         if wanted & {"state", "goal_cell", "next_cell", "weights"}:
             plain |= self._of_followers(wanted)
         return {name: plain[name] for name in names}
@@ -140,6 +144,7 @@ def advance(mission: Mission, state: State, decide_all: DecideAll = decide_all) 
     settling = state.step >= mission.last_change
     # A message that is still on its way may bring something new.
     still = settling and not decisions.held and np.array_equal(vehicles, state.vehicles)
+    still = still and mission.world.sensor.certain  # else the next look may show something else
     still = still and all(np.array_equal(old, positions) for old in state.sent) and _same(memory, state.memory)
     quiet = state.quiet + 1 if settling and settled else 0
     step = state.step + 1
@@ -157,6 +162,7 @@ def advance(mission: Mission, state: State, decide_all: DecideAll = decide_all) 
             settled,
             None if launching else memory.get("weights"),
             launching,
+            decisions.numbers,
         ),
         0 if launching else int(unsettled.min(initial=network.depth + 1)),
         network.depth,

@@ -17,7 +17,7 @@ from tricover.network.core import as_choice
 from tricover.network.structure import count_descendants
 from tricover.simulation.checksums import checksum, chunks_of, seal_of, unpacked
 from tricover.simulation.mission import Epoch, Mission, roster_of, told_of
-from tricover.simulation.record import ARRAYS
+from tricover.simulation.record import LAYOUTS
 from tricover.simulation.resolve import Ground, ground_of
 from tricover.simulation.scenario import Scenario
 from tricover.simulation.state import State
@@ -41,6 +41,7 @@ class StoreReader:
         self.marker: Any = self._document["attributes"]["marker"]
         packed: dict[str, str] = self._document["attributes"]["checksums"]
         self._sums = {name: unpacked(text) for name, text in packed.items()}
+        self.arrays = {name: layout for name, layout in LAYOUTS.items() if name in self._sums}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy in another process opens the same folder, for reading."""
@@ -106,7 +107,7 @@ class StoreReader:
         """All arrays that are not as they were written, each with its damaged entries: from, to."""
         found = {}
         for name, sums in self._sums.items():
-            length, count = (self.group[name].chunks[0], self._entries(name)) if name in ARRAYS else (1, len(sums))
+            length, count = (self.group[name].chunks[0], self._entries(name)) if name in LAYOUTS else (1, len(sums))
             chunks = [(first, end) for _, first, end in chunks_of(length, 0, count)]
             bad = [chunk for chunk in chunks if self._checked(name, *chunk) is None]
             if bad:
@@ -115,7 +116,7 @@ class StoreReader:
 
     def _entries(self, name: str) -> int:
         """How many entries of an array over time there are."""
-        return self.steps + ARRAYS[name].by_time
+        return self.steps + LAYOUTS[name].by_time
 
     def _whole(self, name: str) -> NDArray[Any]:
         """An array that is not over time; of one with two slots, the one in use."""
@@ -126,7 +127,7 @@ class StoreReader:
 
     def _checked(self, name: str, start: int, stop: int) -> NDArray[Any] | None:
         """Entries of an array that begin and end with its chunks; None if they are not as they were written."""
-        over_time, sums = name in ARRAYS, self._sums[name]
+        over_time, sums = name in LAYOUTS, self._sums[name]
         try:
             array = self.group[name]
             which = slice(start, stop) if over_time else self.marker["slot"] if name.startswith("resume/") else ...
@@ -147,7 +148,7 @@ class StoreReader:
         if not damage:  # it was a fault of the moment, or another process is at work here
             return FileFormatError(f"{self.path} could not be read: try again")
         places = {name: listed([f"{first} to {end - 1}" for first, end in bad], 3) for name, bad in damage.items()}
-        named = [f"{name} (entries {places[name]})" if name in ARRAYS else name for name in damage]
+        named = [f"{name} (entries {places[name]})" if name in LAYOUTS else name for name in damage]
         needed = any(name.startswith(("scenario/", "epochs/")) for name in damage)
         left = "Zarr and xarray can still read all else" if needed else "all else can still be read"
         return FileFormatError(

@@ -74,14 +74,14 @@ def _cut(points: Floats, order: Indices, first: int, last: int, axis: int, middl
 
 @kernel
 def merge_all(
-    offsets: Indices, points: Floats, weights: Floats, most: int, first: int, last: int, groups: Groups
+    offsets: Indices, points: Floats, weights: Floats, limits: Indices, first: int, last: int, groups: Groups
 ) -> None:
-    """Merge the lists first … last down to at most so many points each."""
-    longest = 0
+    """Merge the lists first … last down to at most so many points each, (A,)."""
+    longest, largest = 0, 1
     for row in range(first, last):
-        longest = max(longest, offsets[row + 1] - offsets[row])
+        longest, largest = max(longest, offsets[row + 1] - offsets[row]), max(largest, limits[row])
     order, spare = np.empty(longest, np.int64), np.empty(longest, np.int64)
-    spans, about = np.empty((most, 2), np.int64), np.empty((most, 5))
+    spans, about = np.empty((largest, 2), np.int64), np.empty((largest, 5))
     for row in range(first, last):
         count = offsets[row + 1] - offsets[row]
         if count == 0:
@@ -91,7 +91,7 @@ def merge_all(
         spans[0, 0], spans[0, 1] = 0, count
         _measure(points, weights, order, 0, count, about[0])
         found = 1
-        while found < most:
+        while found < limits[row]:
             # The group with the largest scatter is next; the first of equals.
             worst, scatter = -1, 0.0
             for group in range(found):
@@ -102,7 +102,7 @@ def merge_all(
             start, stop = spans[worst, 0], spans[worst, 1]
             axis = 0 if about[worst, 3] >= about[worst, 4] else 1
             middle = _cut(points, order, start, stop, axis, about[worst, 1 + axis], spare)
-            if middle == start or middle == stop:
+            if middle in (start, stop):
                 about[worst, 3] = about[worst, 4] = 0.0  # rounding alone made it wide
                 continue
             spans[worst, 1] = middle

@@ -17,6 +17,7 @@ from tricover.threads import in_ranges
 __all__ = ["inside", "merged"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 
@@ -28,8 +29,10 @@ def inside(lists: TargetLists, triangles: Floats) -> Flags:
     return found
 
 
-def merged(lists: TargetLists, most: int) -> TargetLists:
-    """The lists with at most so many points each, sorted; a list that has no more keeps all of them.
+def merged(lists: TargetLists, most: int | Ints) -> TargetLists:
+    """The lists with at most so many points each, one number for all or (A,), sorted.
+
+    A list that has no more keeps all of them.
 
     >>> points = np.array([[0.0, 0.0], [0.0, 1.0], [9.0, 0.0]])
     >>> lists = TargetLists.of(np.array([3]), np.arange(3), points, np.ones(3), np.zeros(3, bool))
@@ -38,19 +41,20 @@ def merged(lists: TargetLists, most: int) -> TargetLists:
     ([-1, 2], [[0.0, 0.5], [9.0, 0.0]], [2.0, 1.0])
     """
     lists = lists.sorted()
-    long = np.diff(lists.offsets) > most
+    limits = np.broadcast_to(most, len(lists))
+    long = np.diff(lists.offsets) > limits
     if not long.any():
         return lists
     kept = lists.where(~long[lists.owners])
-    return TargetLists.joined([kept, _grouped(lists.where(long[lists.owners]), most)])[0].sorted()
+    return TargetLists.joined([kept, _grouped(lists.where(long[lists.owners]), limits)])[0].sorted()
 
 
-def _grouped(lists: TargetLists, most: int) -> TargetLists:
-    """Every list as groups, at most so many."""
-    shape = (len(lists), most)
+def _grouped(lists: TargetLists, limits: Ints) -> TargetLists:
+    """Every list as groups, at most so many, (A,)."""
+    shape = (len(lists), int(limits.max()))
     lone = np.full(shape, -1)
     groups = Groups(np.zeros(shape, np.int64), lone, np.zeros((*shape, 2)), np.zeros(shape))
-    work = lists.offsets, np.ascontiguousarray(lists.points), lists.weights, most
+    work = lists.offsets, np.ascontiguousarray(lists.points), lists.weights, np.ascontiguousarray(limits)
     in_ranges(lambda first, last: merge_all(*work, first, last, groups), len(lists), smallest=16)
     there = groups.members > 0
     alone = lone[there]

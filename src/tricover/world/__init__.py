@@ -34,3 +34,8 @@ class World:
     channel: Channel = field(default_factory=PerfectChannel)
     sensor: Sensor = field(default_factory=PerfectSensor)
     clearance: Clearance = field(default_factory=AllClear)
+
+    @property
+    def counted(self) -> bool:
+        """Whether the numbers that agents send are counted: where they see only so far, and tell each other."""
+        return not self.sensor.sees_all

@@ -132,6 +132,7 @@ class RangeSensor:
         farthest = 2 * max(np.abs(targets.points).max(), np.abs(positions).max()) + 1.0
         reach = min(self.radius, 2 * farthest) * _ROUND
         around = positions[:, None] + reach * _AROUND
+        members: NDArray[np.integer[Any]]
         if np.abs(around).max() <= LARGEST:
             offsets, members = targets.members(around)
             rows = np.repeat(np.arange(len(positions)), np.diff(offsets))
