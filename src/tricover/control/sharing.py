@@ -34,6 +34,7 @@ from tricover.control.recall import Arrays, known_by_itself, nearest
 from tricover.control.rows import Memory
 from tricover.control.told import Told
 from tricover.control.view import View
+from tricover.errors import InputError
 from tricover.targets import TargetLists
 from tricover.targets.lists import EMPTY
 from tricover.targets.merging import merged
@@ -64,7 +65,7 @@ def told_of_own(own: TargetLists, positions: Floats, told: Told) -> Flags:
 def report(told: Told, memory: Memory) -> TargetLists:
     """What agents report to their parents."""
     if told.summary is None:
-        raise ValueError("without a summary nobody reports")
+        raise InputError("nobody reports where there is no summary: give Told.summary")
     return TargetLists.unpacked(*(memory[name] for name in REPORT))
 
 

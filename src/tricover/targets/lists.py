@@ -117,7 +117,8 @@ class TargetLists:
         """Sums (A, 3) of w, w·x and w·y, added up in the order of the list."""
         columns = self.weights, self.weights * self.points[:, 0], self.weights * self.points[:, 1]
         rows = self.owners
-        return np.stack([np.bincount(rows, column, minlength=len(self)) for column in columns], axis=1)
+        sums = [np.bincount(rows, column, minlength=len(self)) for column in columns]
+        return np.stack(sums, axis=1).astype(np.float64)  # of nothing, NumPy counts whole numbers
 
     def targets(self, row: int) -> Targets:
         """One list as targets, perhaps none."""
