@@ -148,7 +148,13 @@ class Plain:
         return [self.positions[i] if j == k else corner for j, corner in enumerate(corners)]
 
     def owned(self, i, point):
-        """Whether the point is in the cell of the agent by the descent from the top: the lowest child that holds it."""
+        """Whether a point of its triangle is in the cell of the agent.
+
+        All that are inside are. For those on an edge or a corner: by the descent, to the lowest child that holds it.
+        """
+        triangle = [self.positions[j] for j in self.links[i]]
+        if all(turn(triangle[k - 2], triangle[k - 1], point) for k in range(3)):
+            return True
         chain = [i]
         while chain[-1] in self.parents:
             chain.append(self.parents[chain[-1]])
