@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 RENDERED := tests/test_site.py tests/test_docs.py tests/plot tests/report tests/paper/test_reproduction.py $(addprefix tests/cli/test_,plot.py report.py reproduce.py)
-CAMPAIGNS := tests/fuzz tests/simulation/test_campaigns.py tests/certificates/test_forged.py $(wildcard tests/safety/test_*_campaign.py)
+CAMPAIGNS := tests/fuzz tests/simulation/test_campaigns.py tests/certificates/test_forged.py $(wildcard tests/safety/test_*_campaign.py) tests/world/test_sight_campaign.py
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
 .PHONY: demo test rendered campaigns browser fuzz check lint types contracts site bench performance lock clean

@@ -25,6 +25,7 @@ TOPICS = (
     "certify",
     "separation",
     "coverage",
+    "sight",
     "samples",
     "scaling",
 )

@@ -38,7 +38,7 @@ def plot(
     agent: Annotated[
         int | None,
         typer.Option(
-            help="Agent of 'coordinates', 'story' and 'tube', from 0; else who starts farthest from its place.",
+            help="Agent of 'coordinates', 'sight', 'story', 'tube', from 0; else who starts farthest from its place.",
             show_default=False,
         ),
     ] = None,

@@ -12,6 +12,7 @@ from tricover.plot.mdp import plot_solution, plot_states, plot_weights
 from tricover.plot.motion import plot_coordinates, plot_portrait
 from tricover.plot.paths import plot_paths
 from tricover.plot.separation import plot_approaches, plot_separation
+from tricover.plot.sight import plot_sight
 from tricover.plot.story import plot_story
 from tricover.plot.style import COLUMN, PAGE, figure_style, save_figure
 
@@ -34,6 +35,7 @@ __all__ = [
     "plot_portrait",
     "plot_separation",
     "plot_settling",
+    "plot_sight",
     "plot_solution",
     "plot_states",
     "plot_story",

@@ -20,6 +20,7 @@ from tricover.plot.layers import plot_layers
 from tricover.plot.motion import plot_coordinates, plot_portrait
 from tricover.plot.paths import chosen_agents, chosen_step, plot_paths
 from tricover.plot.separation import plot_approaches, plot_separation
+from tricover.plot.sight import plot_sight
 from tricover.plot.story import plot_story
 from tricover.simulation import Run
 
@@ -106,6 +107,7 @@ KINDS = {
     "voronoi": Kind("who is nearest to which target, at a step (--step)", lambda of: plot_voronoi(of.run, of.step)),
     "separation": Kind("the least distance of any two agents, step by step", lambda of: plot_separation(of.run)),
     "approaches": Kind("who came closest to whom, and where", lambda of: plot_approaches(of.run)),
+    "sight": Kind("what one agent sees, remembers and was told (--agent)", lambda of: plot_sight(of.run, of.chosen)),
     "story": Kind(
         "one agent's triangle, cells, decision and arrival (--agent)", lambda of: plot_story(of.run, of.chosen)
     ),

@@ -20,6 +20,7 @@ from tricover.network import Network
 from tricover.network.roster import agent_indices
 from tricover.notebook import facts_as_html
 from tricover.own import label_of
+from tricover.simulation.knowing import Known, known_by
 from tricover.simulation.mission import Epoch, Mission, epoch_at
 from tricover.simulation.record import LAYOUTS, Record, recorded
 from tricover.simulation.scenario import Scenario
@@ -315,6 +316,10 @@ class Run:
         memory = {name: self.record.remembered(name)[agent : agent + 1] for name in RECORDS}
         (records,), (recorded,) = learned_from(memory)
         return estimate_records(told.grid, records, int(recorded))
+
+    def known(self, agent: int) -> Known:
+        """What a follower knows of the targets in its triangle by the end, where agents see only so far."""
+        return known_by(self, agent)
 
     def kernel_of(self, agent: int) -> "Kernel":
         """How the moves of a follower end, as far as it knows: the kernel that it was given, or has learned."""
