@@ -9,7 +9,7 @@ A simulator calls these with all agents, a process on a drone with one: the func
 
 from tricover.control.arrival import distances
 from tricover.control.decision import GAVE_WAY, HOLD, NO_CELL, Cells, Decision, cells_of, decide
-from tricover.control.knowledge import knowledge
+from tricover.control.gathering import knowledge
 from tricover.control.memory import Memory, learn, memory_of, rows_of
 from tricover.control.reach_sets import inset, points_as_sets, reach_sets_of
 from tricover.control.sharing import report, tell

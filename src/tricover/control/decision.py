@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.control.knowledge import knowledge, looked_around
+from tricover.control.gathering import knowledge, looked_around
 from tricover.control.memory import SIGHTED, Memory, nothing_planned, rows_of
 from tricover.control.planning import Replanned, moves_by_plan
 from tricover.control.told import Told
