@@ -7,7 +7,7 @@ import pytest
 
 import tricover as tc
 from tests.world.plain_sight import holds
-from tricover.control import Told, View, decide, memory_of, tell
+from tricover.control import Received, Told, View, decide, knowledge, memory_of, tell
 from tricover.control.family import family_of
 from tricover.control.recall import known_by_itself, recalled
 from tricover.control.sharing import report
@@ -158,3 +158,62 @@ def test_what_agents_are_told_of_sight_survives_as_text():
     told = told_of(network_of(), summary=7, recall=99)
     again = Told.from_json(told.to_json())
     assert (again.sight, again.summary, again.recall) == (10.0, 7, 99)
+
+
+def crowded_view(sender, slot):
+    """A follower with a child, whose report has a point without a name; and a target in that child's cell, told by one
+    of its in-neighbours, or reported by another child."""
+    network = network_of(3)
+    told = told_of(network, summary=4, recall=8)
+    agent = next(int(i) for i in network.followers if told.family.children[i, 0] >= 0)
+    triangle, place = network.reference[network.in_neighbors[agent]], network.reference[agent]
+    cell = np.array([place, triangle[1], triangle[2]])
+    point, group = cell.mean(axis=0), cell.mean(axis=0) * 0.999 + 0.001 * place
+    one, none = lists_of([5], [point]), TargetLists.empty(1)
+    group_list = TargetLists.of(np.array([1]), np.array([-1]), group[None], np.ones(1), np.zeros(1, bool))
+    reports, slots = group_list, np.array([0])
+    if slot is not None:
+        reports, slots = TargetLists.joined([group_list, one])[0], np.array([0, slot])
+    senders = np.array([] if sender is None else [sender], np.int64)
+    received = Received(none if sender is None else one, senders, reports, slots)
+    view = View(0, np.array([agent]), place[None], triangle[None], none, received=received)
+    return view, told, memory_of(told, place[None]), triangle[None], point
+
+
+@pytest.mark.parametrize(
+    ("sender", "slot", "names"),
+    [(0, None, [-1]), (1, None, [-1, 5]), (2, None, [-1, 5]), (None, 0, [-1, 5]), (None, 1, [-1])],
+)
+def test_where_points_have_no_names_only_those_are_asked_whom_the_child_hears(sender, slot, names):
+    view, told, memory, triangle, _ = crowded_view(sender, slot)
+    assert sorted(knowledge(view, told, memory, triangle)[0].names.tolist()) == names
+
+
+def test_where_points_have_no_names_what_was_not_told_the_child_is_left_to_it():
+    view, told, memory, triangle, point = crowded_view(None, None)
+    told = replace(told, sight=1e-6, summary=1)
+    memory["recalled_names"][0, :6] = [1, 2, 3, 4, 5, -1]
+    memory["recalled_points"][0, :6] = point
+    memory["recalled_points"][0, :4] += (view.positions[0] - point) * 0.5  # nearer: these four are told
+    known, _ = knowledge(view, told, memory, triangle)
+    assert sorted(known.names.tolist()) == [-1, 1, 2, 3, 4]
+
+
+def test_half_of_a_report_is_for_targets_outside_of_the_triangle():
+    network = network_of(3)
+    told = replace(told_of(network, summary=8, recall=64), sight=1e-6)
+    agent = next(int(i) for i in network.followers if told.family.parents[i] >= 0)
+    triangle, place = network.reference[network.in_neighbors[agent]], network.reference[agent]
+    slot = told.family.slots[agent]
+    shares = np.linspace(0.1, 0.9, 20)[:, None]
+    inner = triangle[slot] + shares * (triangle.mean(axis=0) - triangle[slot])
+    outer = triangle[slot] + shares * (triangle[slot] - triangle.mean(axis=0))
+    memory = memory_of(told, place[None])
+    memory["recalled_names"][0, :40] = np.arange(40)
+    memory["recalled_points"][0, :40] = np.concatenate([inner, outer])
+    memory["recalled_weights"][0, :40] = 1.0
+    received = Received(TargetLists.empty(1), np.empty(0, np.int64), TargetLists.empty(1), np.empty(0, np.int64))
+    view = View(0, np.array([agent]), place[None], triangle[None], TargetLists.empty(1), received=received)
+    sent = knowledge(view, told, memory, triangle[None])[1]
+    assert sorted(sent["report_names"][0][sent["report_names"][0] >= 20].tolist()) == [20, 21, 22, 23]
+    assert sent["report_weights"][0].sum() == 24

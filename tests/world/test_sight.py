@@ -365,3 +365,19 @@ def test_degenerate_targets_do_no_harm(seed, summary, kind, sight):
     run = tc.simulate(tc.Scenario(reference=reference, targets=targets, control={"goal": goal}, world=world, steps=8))
     assert np.isfinite(run.positions).all()
     assert (run.weights[:, run.network.followers] >= -1e-6).all()  # nobody leaves its triangle
+
+
+def test_a_team_that_may_see_something_else_is_never_still():
+    """Even if nothing was missed so far."""
+    given = team(1, count=1, world={"sight": 1e3, "missed": 1e-9}, steps=9)
+    states = [step.state for step in tc.steps(given)]
+    assert not any(state.still for state in states)
+    certain = [step.state for step in tc.steps(given.replace(world={"missed": None}))]
+    assert certain[-1].still
+
+
+def test_a_way_up_and_down_is_waited_for():
+    mission = Mission.of(team(1))
+    depth = mission.epochs[0].network.depth
+    assert mission.quiet_steps == 2 * depth + 1
+    assert Mission.of(team(1, world={})).quiet_steps == depth
