@@ -4,10 +4,11 @@ It knows the goal ``centroid`` and the motion ``reach``. A target is (x, y, weig
 a name stands in a list.
 """
 
-import itertools
 from fractions import Fraction
 
 import numpy as np
+
+from tricover.control.family import family_of
 
 
 def turn(a, b, c):
@@ -26,6 +27,12 @@ def holds(corners, point):
     return all(side * area >= 0 for side in sides)
 
 
+def thin(corners):
+    """Whether a triangle counts as one without area: where rounding is all that it has of it."""
+    longest = max(abs(a[k] - b[k]) for a in corners for b in corners for k in range(2))
+    return abs(turn(*corners)) <= 1e-12 * longest**2
+
+
 def near(one, other, radius):
     return (one[0] - other[0]) ** 2 + (one[1] - other[1]) ** 2 <= radius**2
 
@@ -35,6 +42,7 @@ class Plain:
 
     def __init__(self, network, positions, places, sight, summary):
         self.network, self.sight, self.summary = network, sight, summary
+        self.family = family_of(network)
         self.positions = {i: tuple(p) for i, p in enumerate(positions.tolist())}
         self.places = dict(zip(network.anchors.tolist(), map(tuple, places.tolist()), strict=True))
         self.links = {int(i): network.in_neighbors[i].tolist() for i in network.followers}
@@ -67,7 +75,7 @@ class Plain:
             else:
                 points, reports[i] = self.known(i, corners)
             total = sum(Fraction(w) for _, _, w in points)
-            if total > 0 and turn(*corners) != 0:
+            if total > 0 and not thin(corners):
                 new[i] = tuple(float(sum(Fraction(p[k]) * Fraction(p[2]) for p in points) / total) for k in range(2))
             else:
                 new[i] = tuple(sum(p[k] for p in corners) / 3 for k in range(2))
@@ -148,22 +156,18 @@ class Plain:
         return [self.positions[i] if j == k else corner for j, corner in enumerate(corners)]
 
     def owned(self, i, point):
-        """Whether a point of its triangle is in the cell of the agent.
+        """Whether a point of its triangle is in the cell of the agent, and not on what that leaves out.
 
-        All that are inside are. For those on an edge or a corner: by the descent, to the lowest child that holds it.
+        Which edges and corners these are is checked in ``tests/control/test_sharing.py``, where triangles are nested.
+        On the way they are not, and an agent does not know where those above its in-neighbours are.
         """
-        triangle = [self.positions[j] for j in self.links[i]]
-        if all(turn(triangle[k - 2], triangle[k - 1], point) for k in range(3)):
-            return True
-        chain = [i]
-        while chain[-1] in self.parents:
-            chain.append(self.parents[chain[-1]])
-        for child, above in itertools.pairwise(chain):
-            corners = [self.positions[j] for j in self.links[above]]
-            cells = [self.cell(above, corners, k) for k in range(3)]
-            lowest = next((k for k in range(3) if holds(cells[k], point)), None)
-            if lowest != self.links[child].index(above):
-                return False
+        corners = [self.positions[j] for j in self.links[i]]
+        for k in range(3):
+            if tuple(point) == corners[k]:
+                return not self.family.corners[i, k]
+        for k in range(3):
+            if holds([corners[k - 1], corners[k - 1], corners[k - 2]], point):
+                return not self.family.edges[i, k]
         return True
 
 
