@@ -10,12 +10,13 @@ those that have one, and a mark for those that somebody sees in this very step:
 
 A report has at most K points. Up to half of them are targets outside of the agent's triangle, by name, the nearest to
 the parent first: they may be in the parent's triangle, where perhaps nobody else sees them. (Without these 91% and not
-97% of the agents of 50 teams of 57 ended where full sight puts them, with a sight of 20% of the field.) Targets beyond the edge that both
-triangles have in common are surely not in the parent's, and are left out. The
-rest of a report is of the agent's own triangle: ``targets.merging`` makes fewer points of it, and those that stand for several have no name. These cannot be told apart from others. So the sender
-leaves out what the parent knows anyway: what is in the parent's sight (it hears where the parent is, and knows how far
-it sees), and all that its in-neighbours told it by name. These are the parent, and two of those whom the parent listens
-to.
+97% of the agents of 50 teams of 57 ended where full sight puts them, with a sight of 20% of the field.) Targets beyond
+the edge that both triangles have in common are surely not in the parent's, and are left out.
+
+The rest of a report is of the agent's own triangle: ``targets.merging`` makes fewer points of it, and those that stand
+for several have no name. These cannot be told apart from others. So the sender leaves out what the parent knows anyway:
+what is in the parent's sight (it hears where the parent is, and knows how far it sees), and all that its in-neighbours
+told it by name. These are the parent, and two of those whom the parent listens to.
 
 With the summary "sums" a report is one weighted point, Σw at Σw·x/Σw, over the agent's cell of the partition of
 ``family``. If there is no summary, there are no reports.
