@@ -33,6 +33,7 @@ TITLES = {
     "certify": "Certificates",
     "separation": "Separation",
     "coverage": "Coverage, as cost over that of converged Lloyd's",
+    "sight": "Agents that see only so far",
     "samples": "Equality with the plain loop, on samples",
     "scaling": "Scaling",
 }

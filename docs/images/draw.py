@@ -39,6 +39,7 @@ from tricover.plot import (
     plot_portrait,
     plot_separation,
     plot_settling,
+    plot_sight,
     plot_story,
     plot_transition,
     plot_tube,
@@ -164,6 +165,19 @@ def draw_messages(paper):
     save(list(axes), "messages-57.png")
 
 
+def draw_sight():
+    """What one of 57 agents knows, that see 12 m far on a field of 100 by 100 m."""
+    rng = np.random.default_rng([3, 57])
+    scenario = tc.Scenario(
+        reference=rng.uniform(0, 100, (57, 2)),
+        targets=rng.uniform(0, 100, (800, 2)),
+        network={"mentee": "balanced"},
+        control={"goal": "predictive"},
+        world={"sight": 12.0, "summary": 16},
+    )
+    save(plot_sight(tc.simulate(scenario), 1), "sight-57.png")
+
+
 def draw_paper():
     """Some figures of the reproduction, as docs/reproduce.md shows them."""
     study = study_of(lambda name, scenario: tc.simulate(scenario))
@@ -194,6 +208,7 @@ if __name__ == "__main__":
     draw_heights()
     draw_learning()
     draw_certificate()
+    draw_sight()
     draw_paper()
     for draw in (draw_start, draw_method, draw_choosing, draw_teaching):
         draw(save)

@@ -227,3 +227,17 @@ def test_learning_agents_learn_in_the_triangle_that_they_heard():
         known, evidence = run.learned(agent).pooled, evidence_of(run, agent)
         assert evidence.steps.tolist() == moves
         assert evidence.missed.sum() == known.counts[known.codes != HIT].sum()
+
+
+@pytest.mark.parametrize("motion", ["reach", "walk"])
+def test_agents_that_see_only_so_far_are_not_promised_where_they_settle(motion):
+    """Rows are stochastic all the same, and nothing is claimed of the places of full sight."""
+    given = late({"sight": 0.05}, agents=60, events=False, control={"motion": motion, "resolution": 5})
+    run, full = quiet(given), quiet(given.replace(world={"sight": None}))
+    assert not np.array_equal(run.positions[-1], full.positions[-1])
+    found = tc.certify(run)
+    assert found.holds
+    assert found["theorem1"].verdict == found["containment"].verdict == HOLDS
+    for certificate in (found, tc.certify(given)):
+        assert certificate["theorem3"].verdict == certificate["neighbourhood"].verdict == NOT_APPLICABLE
+        assert "see only so far" in certificate["theorem3"].summary

@@ -14,7 +14,7 @@ import tricover as tc
 from tricover.cli.main import app
 from tricover.plot.kinds import KINDS
 
-NOT_OF_EVERY_RUN = {"learned", "policies", "evidence", "ages", "messages"}
+NOT_OF_EVERY_RUN = {"learned", "policies", "evidence", "ages", "messages", "sight"}
 
 
 def run(*args):
@@ -64,6 +64,7 @@ def test_all_of_them_in_a_folder(folder, tmp_path):
     said = result.stderr.replace("\n", " ")
     assert "No figure 'learned': nobody learned in this run" in said
     assert "No figure 'ages': every message of this run arrives at once" in said
+    assert "No figure 'sight': in this run everybody sees every target" in said
 
 
 def test_a_scenario_is_run_first(folder, tmp_path):

@@ -274,7 +274,7 @@ def test_story_in_the_agents_own_frame(run):
 
 def test_every_kind_draws_runs_with_events_and_moving_targets(eventful):
     for name, kind in KINDS.items():
-        if name in {"settling", "tube"}:  # nothing is claimed about these where targets move
+        if name in {"settling", "tube", "sight"}:  # nothing is claimed where targets move; everybody sees everything
             continue
         drawing = kind.draw(Subject(eventful, agent=20))
         figure = (drawing if not isinstance(drawing, list | tuple) else drawing[0]).figure
@@ -290,8 +290,9 @@ def test_a_run_that_ended_before_somebody_joined(tmp_path):
 
     cut = tc.simulate(scenario(events={"join": [{"step": 6, "reference": [[40.0, 60.0]]}]}), progress=press)
     assert (cut.positions.shape[1], len(cut.network), cut.interrupted) == (31, 30, True)
-    for kind in KINDS.values():
-        kind.draw(Subject(cut))
+    for name, kind in KINDS.items():
+        if name != "sight":  # everybody sees everything
+            kind.draw(Subject(cut))
     assert len(drawn(plot_paths(cut), LineCollection)[0].get_segments()) == 30
     with pytest.raises(InputError, match="no agent 30: agents are numbered 0 to 29"):
         plot_coordinates(cut, 30)
@@ -352,6 +353,8 @@ def test_a_lost_agent_has_no_story(eventful):
 @pytest.mark.parametrize("name", KINDS)
 def test_vector_files_parse_and_are_the_same_every_time(name, run, tmp_path):
     before = dict(mpl.rcParams)
+    if name == "sight":
+        run = tc.simulate(run.scenario.replace(world={"sight": 20.0, "summary": 8}))
     for copy in "ab":
         for ending in ("svg", "pdf"):
             save_figure(KINDS[name].draw(Subject(run, agent=20)), tmp_path / f"{copy}.{ending}")

@@ -12,7 +12,7 @@ from tricover.control import points_as_sets
 from tricover.errors import InputError
 from tricover.simulation import Mission
 from tricover.simulation.deciding import decide_all, view_of
-from tricover.world import AllClear, PerfectChannel, PerfectSensor, Request, World, heard_at_once
+from tricover.world import AllClear, PerfectChannel, PerfectSensor, Request, Scene, World, heard_at_once
 
 
 def test_everybody_hears_where_its_in_neighbours_are_now():
@@ -24,7 +24,8 @@ def test_everybody_hears_where_its_in_neighbours_are_now():
         for k, sender in enumerate(network.in_neighbors[agent]):
             assert heard[agent, k].tolist() == reference[sender].tolist()
     seen = tc.Targets(targets)
-    assert PerfectSensor().see(seen, network.followers, reference) is seen
+    scene = Scene(0, seen, np.arange(len(seen)))
+    assert PerfectSensor().see(scene, network.followers, reference[network.followers]) is seen
 
 
 @pytest.mark.parametrize("within", [0.05, 0.3, 5.0])
@@ -145,9 +146,10 @@ class Blind:
     """Nobody sees a target."""
 
     sees_all = False
+    certain = True
 
-    def see(self, targets, agents, positions):
-        return targets.within(np.zeros((3, 2)))
+    def see(self, scene, agents, positions):
+        return scene.targets.within(np.zeros((3, 2)))
 
     def near(self, agents, positions, within):
         raise NotImplementedError

@@ -51,6 +51,7 @@ class Settings:
         apart: metres by which goals are kept apart for that: more, where vehicles may miss.
         speed: metres per step that nobody exceeds, for ``morph``; None: its own, see ``control.speed``.
         zones: polygons that nobody enters, (K, 2) each, in metres, where there are any.
+        sight: metres that agents see; None: they see every target.
     """
 
     motion: Literal["reach", "walk", "morph"] | None = None
@@ -65,6 +66,7 @@ class Settings:
     apart: float | None = None
     speed: float | None = None
     zones: tuple[Floats, ...] | None = None
+    sight: float | None = None
 
     @property
     def around(self) -> tuple[Floats, ...] | None:

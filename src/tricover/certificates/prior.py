@@ -34,6 +34,7 @@ from tricover.certificates.runs import settings_of
 from tricover.certificates.separation import SEPARATION
 from tricover.certificates.theorem2 import FINITE_TIME
 from tricover.certificates.theorem3 import (
+    BY_SIGHT,
     CONVERGENCE,
     NEIGHBOURHOOD,
     desired_positions,
@@ -92,6 +93,9 @@ def foresee(scenario: Scenario) -> Certificate:
         why = "Agents wait for each other to keep apart: nobody knows how long."
         unsure = [Claim(*head, NOT_APPLICABLE, why) for head in (CONVERGENCE, NEIGHBOURHOOD)]
         return Certificate(subject, (claims[0], *unsure, *claims[3:]), layers=layers)
+    if settings.sight is not None and settings.goal != "reference":
+        unsure = [Claim(*head, NOT_APPLICABLE, BY_SIGHT) for head in (CONVERGENCE, NEIGHBOURHOOD)]
+        return Certificate(subject, (claims[0], *unsure, *claims[3:]))
     unknown = None
     if last.told.some_stay:
         unknown = "An agent that becomes an anchor stays where it then is, which nobody knows yet."

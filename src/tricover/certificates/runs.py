@@ -245,6 +245,7 @@ def settings_of(mission: Mission) -> Settings:
         mission.epochs[-1].told.separation,
         control.speed,
         mission.ground.zones,
+        mission.scenario.world.sight,
     )
 
 

@@ -31,6 +31,7 @@ from tricover.network import Network
 from tricover.targets import Targets
 
 __all__ = [
+    "BY_SIGHT",
     "CONVERGENCE",
     "NEIGHBOURHOOD",
     "Convergence",
@@ -48,6 +49,9 @@ NEIGHBOURHOOD = (
     "Theorem 3: neighbourhood",
     "|r_i[t] - p_i| ≤ ρ_i (Theorem 3 with Assumptions 1 to 3)",
 )
+
+
+BY_SIGHT = "Agents see only so far, and settle where what they know sends them."
 
 
 def steps_per_layer(settings: Settings) -> int:
@@ -235,6 +239,8 @@ def _why_not(log: Log) -> str | None:
         return "the motion and the goal rule."
     if log.targets is None and settings.goal != "reference":
         return "the targets."
+    if settings.sight is not None and settings.goal != "reference":
+        return f"where the team should be. {BY_SIGHT}"
     last = log.epochs[-1]
     if not len(last.network.followers):
         return "there are no followers in the end."

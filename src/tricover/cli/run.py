@@ -99,10 +99,13 @@ def _show(facts: dict[str, Any], closest: str, cut_off: str, launch: str | None)
 
 def _world(facts: dict[str, Any]) -> dict[str, str]:
     """What lay between the agents and the truth, where it was not perfect."""
-    if "oldest_message" not in facts:
-        return {}
-    oldest = facts["oldest_message"]
-    return {"oldest message acted on": "1 step" if oldest == 1 else f"{oldest} steps"}
+    rows = {}
+    if "oldest_message" in facts:
+        oldest = facts["oldest_message"]
+        rows["oldest message acted on"] = "1 step" if oldest == 1 else f"{oldest} steps"
+    if "numbers" in facts:
+        rows["numbers sent per agent and step"] = f"{facts['numbers']:.1f}"
+    return rows
 
 
 def _launch(facts: dict[str, Any], launch: str | None) -> dict[str, str]:

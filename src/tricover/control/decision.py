@@ -28,19 +28,22 @@ simulator with all. A goal point on a cell's edge belongs to one cell, by the ru
 """
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tricover.control.gathering import knowledge, looked_around
 from tricover.control.hearing import unheard
-from tricover.control.memory import Memory, nothing_planned, rows_of
+from tricover.control.memory import SIGHTED, Memory, nothing_planned, rows_of
 from tricover.control.planning import Replanned, moves_by_plan
 from tricover.control.told import Told
 from tricover.control.view import View
+from tricover.errors import InputError
 from tricover.geometry import OUTSIDE
 from tricover.goals import cell_points, goal_cells
 from tricover.goals.zones import HELD, TOUCHING, UNTOUCHED
+from tricover.targets import TargetLists
 
 __all__ = ["GAVE_WAY", "HOLD", "NO_CELL", "Cells", "Decision", "cells_of", "decide"]
 
@@ -139,9 +142,9 @@ def _wait(view: View, told: Told, memory: Memory) -> Decision:
 def _follow(view: View, told: Told, memory: Memory) -> Decision:
     if told.motion == "morph":
         return _morph(view, told, memory)
-    goals = told.local_goal(view.agents, view.heard, view.seen)
+    goals, learned = _goals(view, told, memory, view.heard)
     if told.motion == "reach":
-        return Decision(goals, goals, None)
+        return Decision(goals, goals, None, learned)
     cells, plans = _walk(view, told, memory, goals)
     if told.obstacles is not None:
         cells = _around(view, told, goals, cells)
@@ -152,14 +155,25 @@ def _follow(view: View, told: Told, memory: Memory) -> Decision:
     if told.obstacles is not None:
         held = np.flatnonzero(cells.next == HOLD)
         setpoints[held] = view.positions[held]
-    return Decision(goals, setpoints, cells, replanned=plans)
+    return Decision(goals, setpoints, cells, learned, plans)
+
+
+def _goals(view: View, told: Told, memory: Memory, triangles: Floats) -> tuple[Floats, Memory]:
+    """Goal points (A, 2) of followers in triangles (A, 3, 2), and what they remember of what they know."""
+    if not isinstance(view.seen, TargetLists):
+        return told.local_goal(view.agents, triangles, view.seen), {}
+    known, learned = knowledge(view, told, memory, triangles)
+    return told.local_goal(view.agents, triangles, known), learned
 
 
 def _morph(view: View, told: Told, memory: Memory) -> Decision:
     from tricover.control.morph import morph  # here, as others need not load it
 
-    goals, setpoints, remembered = morph(view, told, memory)
-    return Decision(goals, setpoints, None, remembered)
+    if view.announced is None:
+        raise InputError("morph needs what the in-neighbours announce: give View.announced, layer by layer")
+    points, learned = _goals(view, told, memory, view.announced)
+    goals, setpoints, remembered = morph(view, told, memory, points)
+    return Decision(goals, setpoints, None, {**remembered, **learned})
 
 
 def _walk(view: View, told: Told, memory: Memory, goals: Floats) -> tuple[Cells, Replanned | None]:
@@ -197,15 +211,16 @@ def _go_to_place(view: View, told: Told, memory: Memory) -> Decision:
     setpoints = places[view.agents]
     if told.some_stay:
         setpoints = np.where(np.isnan(setpoints), memory["place"], setpoints)
+    learned = looked_around(view, told, memory) if isinstance(view.seen, TargetLists) else {}
     if told.motion != "walk":
         plan = nothing_planned(len(setpoints)) if told.motion == "morph" else {}
-        return Decision(setpoints, setpoints, None, plan)
+        return Decision(setpoints, setpoints, None, {**plan, **learned})
     cells = _no_cells(len(setpoints))
     if told.obstacles is None:
-        return Decision(setpoints, setpoints, cells)
+        return Decision(setpoints, setpoints, cells, learned)
     held = told.obstacles.crossed(view.positions, setpoints, TOUCHING) >= 0
     cells.goal[held] = cells.next[held] = HOLD
-    return Decision(setpoints, np.where(held[:, None], view.positions, setpoints), cells)
+    return Decision(setpoints, np.where(held[:, None], view.positions, setpoints), cells, learned)
 
 
 def _no_cells(count: int) -> Cells:
@@ -216,7 +231,10 @@ def _together(view: View, told: Told, memory: Memory, kinds: NDArray[np.int8]) -
     """Anchors and followers in one batch: each kind decides its own rows."""
     goals, setpoints = np.empty((2, len(kinds), 2))
     cells = _no_cells(len(kinds)) if told.motion == "walk" else None
-    remembered, replanned = nothing_planned(len(kinds)) if told.motion == "morph" else {}, None
+    remembered: dict[str, NDArray[Any]] = nothing_planned(len(kinds)) if told.motion == "morph" else {}
+    if isinstance(view.seen, TargetLists):
+        remembered |= {name: np.array(memory[name]) for name in SIGHTED if name in memory}
+    replanned = None
     for kind in np.unique(kinds):
         rows = np.flatnonzero(kinds == kind)
         part = decide(view.rows(rows), told, rows_of(memory, rows))

@@ -6,9 +6,11 @@
     corners  (A, 3, 2)  where its in-neighbours are, as they announced it in the step before
     heard, …            what came from its in-neighbours, where messages are late or lost, see ``hearing``
     …                   plans and records of agents whose moves may fail, see ``planning`` and ``records``
+    …                   what agents that see only so far have seen, and what they report, see ``recall`` and ``sharing``
 
-A new epoch begins with a new memory (``memory_of``), and so does the network when a launch is over; plans and records
-are kept (``renewed``). What is stored and resumed is the whole of it, by name.
+A new epoch begins with a new memory (``memory_of``), and so does the network when a launch is over. Plans, records and
+what was seen are kept (``renewed``); reports are not, as they are for a parent in the network before. What is stored
+and resumed is the whole of it, by name.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -18,8 +20,10 @@ from numpy.typing import NDArray
 
 from tricover.control.hearing import HEARD
 from tricover.control.planning import PLANS, no_plans, with_plans
+from tricover.control.recall import RECALLED, nothing_seen
 from tricover.control.records import RECORDS, no_records, record
 from tricover.control.rows import Memory, rows_of
+from tricover.control.sharing import REPORT, nothing_reported
 from tricover.control.told import Told
 from tricover.control.view import View
 from tricover.limits import check_room
@@ -27,12 +31,14 @@ from tricover.limits import check_room
 if TYPE_CHECKING:
     from tricover.control.decision import Decision
 
-__all__ = ["Memory", "learn", "memory_of", "nothing_planned", "renewed", "rows_of"]
+__all__ = ["SIGHTED", "Memory", "learn", "memory_of", "nothing_planned", "renewed", "rows_of"]
 
 Floats = NDArray[np.float64]
 
-LASTING = (*PLANS, *RECORDS, *HEARD)
-"""What is kept when an epoch begins: an agent forgets nothing that it has learned or heard."""
+LASTING = (*PLANS, *RECORDS, *HEARD, *RECALLED)
+"""What is kept when an epoch begins: an agent forgets nothing that it has learned, heard or seen."""
+SIGHTED = (*RECALLED, *REPORT)
+"""What agents that see only so far remember of targets."""
 
 
 def memory_of(told: Told, positions: Floats) -> Memory:
@@ -42,6 +48,8 @@ def memory_of(told: Told, positions: Floats) -> Memory:
         memory |= nothing_planned(len(positions))
     if told.plans:
         memory |= _nothing_known(told, len(positions))
+    if told.sight is not None:
+        memory |= _nothing_seen(told, len(positions))
     return memory
 
 
@@ -61,6 +69,14 @@ def _nothing_known(told: Told, agents: int) -> dict[str, NDArray[Any]]:
     size = 5.0 * cells + (12.0 * told.window if told.learns else 0.0)
     check_room(agents * size, f"what {agents} agents remember at resolution {told.resolution}")
     return no_plans(told, agents) | (no_records(told, agents) if told.learns else {})
+
+
+def _nothing_seen(told: Told, agents: int) -> dict[str, NDArray[Any]]:
+    """What so many agents know of targets before they look."""
+    most = told.summary if isinstance(told.summary, int) else 1
+    size = 28.0 * told.recall + 29.0 * most
+    check_room(agents * size, f"what {agents} agents remember of {told.recall} targets each")
+    return nothing_seen(told, agents) | nothing_reported(told, agents)
 
 
 def learn(view: View, told: Told, memory: Memory, decision: "Decision", landed: Floats) -> Memory:

@@ -43,7 +43,6 @@ from tricover.control import _morph
 from tricover.control.memory import Memory
 from tricover.control.told import Told
 from tricover.control.view import View
-from tricover.errors import InputError
 from tricover.geometry import combine
 from tricover.goals.nested import nested_weights, standing_weights
 from tricover.threads import in_ranges
@@ -53,12 +52,13 @@ __all__ = ["morph"]
 Floats = NDArray[np.float64]
 
 
-def morph(view: View, told: Told, memory: Memory) -> tuple[Floats, Floats, Memory]:
-    """Goal points (A, 2) and setpoints (A, 2) of followers, and what they remember of this step."""
-    if view.announced is None:
-        raise InputError("morph needs what the in-neighbours announce: give View.announced, layer by layer")
+def morph(view: View, told: Told, memory: Memory, points: Floats) -> tuple[Floats, Floats, Memory]:
+    """Goal points (A, 2) and setpoints (A, 2) of followers, and what they remember of this step.
+
+    Their goal rule gave them the points (A, 2), in the triangles that were announced.
+    """
+    assert view.announced is not None
     following, below = view.announced, told.network.descendants[view.agents]
-    points = told.local_goal(view.agents, following, view.seen)
     goals = nested_weights(points, following, below, max(told.separation or 0.0, told.floor))
     plan = _plan(view, told, memory, goals)
     weights = np.empty_like(goals)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from tricover.control.family import Family, family_of
 from tricover.control.speed import limits_of
 from tricover.errors import FileFormatError, InputError, shown
 from tricover.formats.plain_json import parsed
@@ -33,6 +34,8 @@ Floats = NDArray[np.float64]
 Motion: TypeAlias = Literal["reach", "walk", "morph"]
 MOTIONS: tuple[Motion, ...] = get_args(Motion)
 
+RECALL = 1024
+"""Points that an agent remembers, if it is not told otherwise: 25 kB. What is beyond becomes fewer points."""
 _CELL_BYTES = 200.0  # of a cell while its decision process is solved: measured with 250,000 to 4 million of them
 
 
@@ -59,6 +62,9 @@ class Told:
             listens to anybody. 0: there is none.
         kernel: how moves end, for ``walk``: "certain", "learned", or the chance to slip.
         window: how many of its last moves an agent learns from.
+        sight: metres that an agent sees; None: it sees every target.
+        summary: what agents tell their parents of targets: at most so many points, or "sums"; None: nothing.
+        recall: how many points an agent remembers of what it has seen.
     """
 
     network: Network
@@ -76,6 +82,9 @@ class Told:
     launch: int = 0
     kernel: str | float = "certain"
     window: int = 1000
+    sight: float | None = None
+    summary: int | str | None = None
+    recall: int = RECALL
 
     def __post_init__(self) -> None:
         if self.motion not in MOTIONS:
@@ -90,13 +99,29 @@ class Told:
             raise InputError(f"kernel must be 'certain', 'learned' or a chance to slip, not {shown(self.kernel)}")
         if type(self.window) is not int or self.window < 1:
             raise InputError(f"window must be a whole number of moves from 1 on, not {shown(self.window)}")
-        for name in ("speed", "separation"):
+        self._check_sight()
+        for name in ("speed", "separation", "sight"):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, int | float) and 0 < value <= LARGEST):
                 raise InputError(f"{name} must be a positive number of metres, not {shown(value)}")
         shape, anchors = self.paths.shape, len(self.network.anchors)
         if len(shape) != 3 or not shape[0] or shape[1:] != (anchors, 2) or (np.abs(self.paths) > LARGEST).any():
             raise InputError(f"paths of {anchors} anchors have the shape (K, {anchors}, 2), in metres, not {shape}")
+
+    def _check_sight(self) -> None:
+        """Refuse what agents cannot know, tell or remember."""
+        summary = self.summary
+        if summary is not None and summary != "sums" and (type(summary) is not int or summary < 1):
+            raise InputError(f'summary must be a whole number of points from 1 on, or "sums", not {shown(summary)}')
+        if summary is not None and self.sight is None:
+            raise InputError("summary goes with sight: who sees every target need not be told of any")
+        if summary == "sums" and self.goal != "centroid":
+            raise InputError(
+                f'summary "sums" goes with the goal "centroid", not with {label_of(self.goal)!r}: '
+                "three numbers tell a centroid and nothing else; give a number of points"
+            )
+        if type(self.recall) is not int or self.recall < 1:
+            raise InputError(f"recall must be a whole number of points from 1 on, not {shown(self.recall)}")
 
     def __repr__(self) -> str:
         rule = label_of(self.goal)
@@ -136,6 +161,11 @@ class Told:
         from tricover.mdp import kernel_batch, slip
 
         return kernel_batch(slip(self.grid, float(self.kernel)))
+
+    @cached_property
+    def family(self) -> Family:
+        """Who reports to whom, and which targets on the edges of its triangle each agent leaves to others."""
+        return family_of(self.network)
 
     @cached_property
     def grid(self) -> CellGrid:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.targets import Targets
+from tricover.targets import TargetLists, Targets
 
-__all__ = ["Near", "View"]
+__all__ = ["Near", "Received", "View"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -33,6 +33,37 @@ class Near:
 
 
 @dataclass(frozen=True, eq=False)
+class Received:
+    """What A agents that see only so far were told of targets; see ``sharing``.
+
+    Attributes:
+        told: by their in-neighbours. A row reads only the points inside its own triangle.
+        senders: which of the three in-neighbours told each point, (L,).
+        reports: by their children.
+        slots: which of the three children reported each point, (R,).
+    """
+
+    told: TargetLists
+    senders: Ints
+    reports: TargetLists
+    slots: Ints
+
+    def rows(self, rows: Ints) -> "Received":
+        """What some of the agents were told."""
+        return Received(
+            self.told.rows(rows),
+            self.senders[_places(self.told.offsets, rows)],
+            self.reports.rows(rows),
+            self.slots[_places(self.reports.offsets, rows)],
+        )
+
+
+def _places(offsets: Ints, rows: Ints) -> Ints:
+    """Where the points of some rows are."""
+    return np.concatenate([np.empty(0, np.int64), *(np.arange(offsets[row], offsets[row + 1]) for row in rows)])
+
+
+@dataclass(frozen=True, eq=False)
 class View:
     """What agents know at a step.
 
@@ -43,10 +74,11 @@ class View:
         heard: the last known positions of their in-neighbours, (A, 3, 2), in the order of ``network.in_neighbors``.
             Together they are the communication triangle. Anchors hear nobody: NaN.
         seen: the targets that they see. A row reads only the targets inside its own triangle. So an agent on its own
-            passes these, and a simulator passes all.
+            passes these, and a simulator passes all. Of agents that see only so far, a list for each.
         ages: how many steps ago each heard position was sent, (A, 3); None: all of them in this step.
         announced: where their in-neighbours will be at t+1, as these have just announced, (A, 3, 2); NaN for anchors.
             None where nobody announces anything: only ``morph`` asks for it.
+        received: what they were told of targets, where they see only so far; else None.
         near: where the agents are that stand near each of these; None where nobody looks for them.
     """
 
@@ -54,10 +86,11 @@ class View:
     agents: Ints
     positions: Floats
     heard: Floats
-    seen: Targets
+    seen: Targets | TargetLists
     ages: Ints | None = None
     near: Near | None = None
     announced: Floats | None = None
+    received: Received | None = None
 
     def rows(self, rows: Ints) -> "View":
         """What some of the agents know."""
@@ -65,4 +98,6 @@ class View:
         near = None if self.near is None else self.near.rows(rows)
         announced = None if self.announced is None else self.announced[rows]
         known = self.agents[rows], self.positions[rows], self.heard[rows]
-        return View(self.step, *known, self.seen, ages, near, announced)
+        seen = self.seen.rows(rows) if isinstance(self.seen, TargetLists) else self.seen
+        received = None if self.received is None else self.received.rows(rows)
+        return View(self.step, *known, seen, ages, near, announced, received)

@@ -8,7 +8,7 @@ The paper's targets all count alike; weights w_j are ours.
 from tricover.goals._kernels import to_means
 from tricover.goals.rules import Floats, Ints, LocalGoal
 from tricover.network import Network
-from tricover.targets import Targets
+from tricover.targets import TargetLists, Targets
 from tricover.threads import in_ranges
 
 __all__ = ["centroid"]
@@ -19,7 +19,11 @@ def centroid(network: Network) -> LocalGoal:
     return _local_goal
 
 
-def _local_goal(agents: Ints, triangles: Floats, targets: Targets) -> Floats:
-    counts, means = targets.in_triangles(triangles)
+def _local_goal(agents: Ints, triangles: Floats, targets: Targets | TargetLists) -> Floats:
+    if isinstance(targets, TargetLists):
+        sums = targets.sums()
+        counts, means = sums[:, 0].copy(), sums[:, 1:].copy()
+    else:
+        counts, means = targets.in_triangles(triangles)
     in_ranges(lambda first, last: to_means(counts, triangles, first, last, means), len(counts))
     return means

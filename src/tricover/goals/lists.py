@@ -9,13 +9,17 @@ import numpy as np
 
 from tricover.goals._kernels import Seen
 from tricover.goals.rules import Floats
-from tricover.targets import Targets
+from tricover.targets import TargetLists, Targets
 
 __all__ = ["own_lists"]
 
 
-def own_lists(triangles: Floats, targets: Targets) -> Seen:
-    """The lists of the targets in triangles (A, 3, 2)."""
+def own_lists(triangles: Floats, targets: Targets | TargetLists) -> Seen:
+    """The lists of the targets in triangles (A, 3, 2); what each agent knows there is a list already."""
+    if isinstance(targets, TargetLists):
+        table = np.empty((4, len(targets.weights)))
+        table[:2], table[2] = targets.points.T, targets.weights
+        return Seen(np.ascontiguousarray(triangles), targets.offsets, table)
     offsets, names = targets.members(triangles)
     # One sort for all lists: the number of the list comes first, the target's place in the order second.
     keys = np.repeat(np.arange(len(triangles)) << 32, np.diff(offsets))

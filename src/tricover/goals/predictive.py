@@ -25,7 +25,7 @@ from tricover.goals._kernels import Rounds, Seen, search_all
 from tricover.goals.lists import own_lists
 from tricover.goals.rules import Floats, Ints, LocalGoal
 from tricover.network import Network
-from tricover.targets import Targets
+from tricover.targets import TargetLists, Targets
 from tricover.threads import in_ranges
 
 __all__ = ["RING", "ROUNDS", "predictive", "predictive_places"]
@@ -44,7 +44,7 @@ def predictive(network: Network) -> LocalGoal:
     """The rule; its constants are the descendants below each child cell."""
     below = network.descendants.astype(np.float64)
 
-    def local_goal(agents: Ints, triangles: Floats, targets: Targets) -> Floats:
+    def local_goal(agents: Ints, triangles: Floats, targets: Targets | TargetLists) -> Floats:
         places = predictive_places(below[agents], own_lists(triangles, targets))
         return np.asarray((places[:, :, None] * triangles).sum(axis=1))
 

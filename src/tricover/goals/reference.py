@@ -12,7 +12,7 @@ import numpy as np
 from tricover.geometry import combine, flat
 from tricover.goals.rules import Floats, Ints, LocalGoal, inner_weights
 from tricover.network import Network
-from tricover.targets import Targets
+from tricover.targets import TargetLists, Targets
 
 __all__ = ["reference", "reference_weights"]
 
@@ -36,7 +36,7 @@ def reference(network: Network) -> LocalGoal:
     """The rule; its constants are the reference weights."""
     weights = reference_weights(network)
 
-    def local_goal(agents: Ints, triangles: Floats, targets: Targets) -> Floats:
+    def local_goal(agents: Ints, triangles: Floats, targets: Targets | TargetLists) -> Floats:
         return combine(weights[agents], triangles)
 
     return local_goal

@@ -22,8 +22,8 @@ from tricover.goals.lists import own_lists
 from tricover.goals.predictive import RING, ROUNDS, predictive_places
 from tricover.goals.rules import Floats, Ints, LocalGoal
 from tricover.network import Network
-from tricover.network.structure import parents_and_slots
-from tricover.targets import Targets
+from tricover.network.structure import children_of
+from tricover.targets import TargetLists, Targets
 from tricover.threads import in_ranges
 
 __all__ = ["rollout"]
@@ -34,9 +34,10 @@ _TRIALS = Rounds(moves=np.concatenate([RING / 8, RING / 16]), starts=np.array([0
 
 def rollout(network: Network) -> LocalGoal:
     """The rule; its constants are the agents' subtrees."""
-    subtrees = Subtrees(_children(network), network.descendants.astype(np.float64))
+    children = children_of(network.in_neighbors, network.layer)
+    subtrees = Subtrees(children, network.descendants.astype(np.float64))
 
-    def local_goal(agents: Ints, triangles: Floats, targets: Targets) -> Floats:
+    def local_goal(agents: Ints, triangles: Floats, targets: Targets | TargetLists) -> Floats:
         seen = own_lists(triangles, targets)
         places = predictive_places(subtrees.below[agents], seen)
         work = (agents, seen, subtrees, ROUNDS, _TRIALS)
@@ -44,12 +45,3 @@ def rollout(network: Network) -> LocalGoal:
         return np.asarray((places[:, :, None] * triangles).sum(axis=1))
 
     return local_goal
-
-
-def _children(network: Network) -> Ints:
-    """The mentee of each child cell (N, 3), -1 where it has none."""
-    parents, slots = parents_and_slots(network.in_neighbors, network.layer)
-    children = np.full(network.in_neighbors.shape, -1, np.int64)
-    deeper = np.flatnonzero(parents >= 0)
-    children[parents[deeper], slots[deeper]] = deeper
-    return children

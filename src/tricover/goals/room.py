@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from tricover.geometry import combine
 from tricover.goals.rules import LocalGoal, inner_weights
 from tricover.network import Network
-from tricover.targets import Targets
+from tricover.targets import TargetLists, Targets
 
 __all__ = ["inset_by", "least_weights", "with_room"]
 
@@ -35,7 +35,7 @@ def with_room(local_goal: LocalGoal, network: Network, separation: float, resolu
     """
     cell = 0.0 if resolution is None else 2 / (3 * resolution)
 
-    def roomy(agents: Ints, triangles: Floats, targets: Targets) -> Floats:
+    def roomy(agents: Ints, triangles: Floats, targets: Targets | TargetLists) -> Floats:
         points = local_goal(agents, triangles, targets)
         least = least_weights(triangles, network.descendants[agents], separation) + cell
         least /= np.maximum(least.sum(axis=1, keepdims=True), 1.0)

@@ -11,6 +11,10 @@ the network, which everybody can derive from the roster. So it must choose the s
 targets in the triangle (``targets.within``), perhaps none. The same function serves ``desired_configuration`` and every
 step of a run; a single agent is a batch of one.
 
+Agents that see only so far know each something else. Then ``targets`` are lists (``TargetLists``), a row for each
+agent, with what it knows in its triangle. Built-in rules take them as they are. A rule of the user's own takes
+``Targets``, so it is asked agent by agent.
+
 >>> import numpy as np
 >>> def incentre(network):
 ...     def local_goal(agents, triangles, targets):
@@ -33,14 +37,14 @@ from tricover.errors import InputError, listed
 from tricover.geometry import CellGrid, barycentric, combine, flat, volumes
 from tricover.network import Network
 from tricover.own import check_form, found, is_name
-from tricover.targets import Targets
+from tricover.targets import TargetLists, Targets
 
 __all__ = ["RULES", "GoalRule", "LocalGoal", "cell_points", "goal_cells", "inner_weights", "prepare"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-LocalGoal: TypeAlias = Callable[[Ints, Floats, Targets], Floats]
+LocalGoal: TypeAlias = Callable[[Ints, Floats, Targets | TargetLists], Floats]
 GoalRule: TypeAlias = Callable[[Network], LocalGoal]
 
 #: Names of the built-in rules; each is the function of that name in the module of that name.
@@ -63,17 +67,23 @@ def prepare(goal: str | GoalRule, network: Network) -> LocalGoal:
     if goal == "centroid":  # is total already: a few triangles without area shall cost a million others no copies
         return local_goal
 
-    def total(agents: Ints, triangles: Floats, targets: Targets) -> Floats:
+    def total(agents: Ints, triangles: Floats, targets: Targets | TargetLists) -> Floats:
         without_area = flat(triangles)
         if not without_area.any():
             return asked(agents, triangles, targets)
         points: Floats = triangles.mean(axis=1)
         proper = np.flatnonzero(~without_area)
         if proper.size:
-            points[proper] = asked(agents[proper], triangles[proper], targets)
+            known = targets.rows(proper) if isinstance(targets, TargetLists) else targets
+            points[proper] = asked(agents[proper], triangles[proper], known)
         return points
 
-    def asked(agents: Ints, triangles: Floats, targets: Targets) -> Floats:
+    def asked(agents: Ints, triangles: Floats, targets: Targets | TargetLists) -> Floats:
+        if own and isinstance(targets, TargetLists):
+            rows = range(len(agents))
+            return np.concatenate(
+                [asked(agents[k : k + 1], triangles[k : k + 1], targets.targets(k)) for k in rows] or [np.empty((0, 2))]
+            )
         points = np.asarray(local_goal(agents, triangles, targets), dtype=np.float64)
         if own:
             _check(points, agents, triangles)

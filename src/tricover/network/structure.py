@@ -22,7 +22,15 @@ from tricover.network.roster import scaled
 from tricover.own import check_form, found
 from tricover.threads import in_ranges, work_off
 
-__all__ = ["Structure", "build_structure", "by_layer", "count_descendants", "parents_and_slots", "repair_structure"]
+__all__ = [
+    "Structure",
+    "build_structure",
+    "by_layer",
+    "children_of",
+    "count_descendants",
+    "parents_and_slots",
+    "repair_structure",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -142,6 +150,15 @@ def parents_and_slots(in_neighbors: Ints, layer: Ints) -> tuple[Ints, Indices]:
     slots = np.argmax(layer[in_neighbors], axis=1)
     parents = np.where(layer > 1, in_neighbors[np.arange(len(layer)), slots], -1)
     return parents.astype(np.int32), slots
+
+
+def children_of(in_neighbors: Ints, layer: Ints) -> Indices:
+    """The mentee of each child cell, (N, n+1); -1 where it has none. Child k has the agent in the place of corner k."""
+    parents, slots = parents_and_slots(in_neighbors, layer)
+    children = np.full(in_neighbors.shape, -1, np.int64)
+    deeper = np.flatnonzero(parents >= 0)
+    children[parents[deeper], slots[deeper]] = deeper
+    return children
 
 
 def count_descendants(in_neighbors: Ints, layer: Ints) -> Ints:

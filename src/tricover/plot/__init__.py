@@ -14,6 +14,7 @@ from tricover.plot.messages import plot_ages, plot_messages
 from tricover.plot.motion import plot_coordinates, plot_portrait
 from tricover.plot.paths import plot_paths
 from tricover.plot.separation import plot_approaches, plot_separation
+from tricover.plot.sight import plot_sight
 from tricover.plot.story import plot_story
 from tricover.plot.style import COLUMN, PAGE, figure_style, save_figure
 
@@ -41,6 +42,7 @@ __all__ = [
     "plot_portrait",
     "plot_separation",
     "plot_settling",
+    "plot_sight",
     "plot_solution",
     "plot_states",
     "plot_story",

@@ -22,6 +22,7 @@ from tricover.plot.messages import plot_ages, plot_messages
 from tricover.plot.motion import plot_coordinates, plot_portrait
 from tricover.plot.paths import chosen_agents, chosen_step, plot_paths
 from tricover.plot.separation import plot_approaches, plot_separation
+from tricover.plot.sight import plot_sight
 from tricover.plot.story import plot_story
 from tricover.simulation import Run
 
@@ -112,6 +113,7 @@ KINDS = {
     "messages": Kind(
         "which links are late or not heard, at a step (--step)", lambda of: plot_messages(of.run, of.step)
     ),
+    "sight": Kind("what one agent sees, remembers and was told (--agent)", lambda of: plot_sight(of.run, of.chosen)),
     "story": Kind(
         "one agent's triangle, cells, decision and arrival (--agent)", lambda of: plot_story(of.run, of.chosen)
     ),

@@ -18,13 +18,14 @@ from tricover.control import (
     points_as_sets,
     reach_sets_of,
 )
-from tricover.control.memory import Memory, nothing_planned, rows_of
+from tricover.control.memory import SIGHTED, Memory, nothing_planned, rows_of
 from tricover.control.options import Limits, options_of
 from tricover.control.planning import Replanned, with_plans
 from tricover.control.records import record
 from tricover.control.told import Told
 from tricover.draws import ASIDE, uniforms
 from tricover.simulation import _kernels
+from tricover.simulation.looking import Look, look_around
 from tricover.simulation.mission import Mission
 from tricover.simulation.state import State
 from tricover.vehicles import lands
@@ -46,6 +47,7 @@ class Decisions:
         distances: how far each agent is from its goal, (N,), in metres.
         reach_sets: P_i, (N, 3, 2), where there are vehicles that have to be driven there; else None.
         held: how many were not let go where they decided to go.
+        numbers: how many numbers everybody sent, (N,), where the world is not perfect; else None.
         replanned: plans that are new, by agents.
     """
 
@@ -54,6 +56,7 @@ class Decisions:
     reach_sets: Floats | None
     held: int = 0
     replanned: list[Replanned] = field(default_factory=list)
+    numbers: Ints | None = None
 
     @classmethod
     def none_yet(cls, mission: Mission, state: State) -> "Decisions":
@@ -67,7 +70,9 @@ class Decisions:
         told_by_positions = not (driven or motion != "reach" or not world.channel.perfect)
         cells = None if told_by_positions else Cells(*np.full((3, agents), NO_CELL, np.int32))
         sets = points_as_sets(state.positions) if driven else None
-        remembered = nothing_planned(agents) if motion == "morph" else {}
+        remembered: Memory = nothing_planned(agents) if motion == "morph" else {}
+        if not world.sensor.sees_all:
+            remembered = {**remembered, **{name: state.memory[name].copy() for name in SIGHTED if name in state.memory}}
         return cls(Decision(goals, setpoints, cells, remembered), np.zeros(agents), sets)
 
     def copy(self) -> "Decisions":
@@ -78,7 +83,8 @@ class Decisions:
         goals = setpoints if shared else goals.copy()
         cells = None if cells is None else Cells(*(part.copy() for part in cells))
         sets = None if self.reach_sets is None else self.reach_sets.copy()
-        return Decisions(Decision(goals, setpoints, cells), self.distances.copy(), sets)
+        kept = Decision(goals, setpoints, cells, self.decision.remembered)
+        return Decisions(kept, self.distances.copy(), sets, numbers=self.numbers)
 
     def put(self, mission: Mission, view: View, told: Told, decision: Decision) -> None:
         """Write down what some agents decided."""
@@ -102,12 +108,16 @@ class Decisions:
             self.reach_sets[agents] = sets
 
 
-def view_of(mission: Mission, state: State, agents: Ints, following: Floats | None = None) -> View:
+def view_of(
+    mission: Mission, state: State, agents: Ints, following: Floats | None = None, look: Look | None = None
+) -> View:
     """What agents (A,) know at a step, by what the world lets them hear and see.
 
-    ``following`` (N, 2) is where everybody above them has announced to be at the next step, for ``morph``.
+    ``following`` (N, 2) is where everybody above them has announced to be at the next step, for ``morph``; ``look`` is
+    what they see, if they have looked already.
     """
-    world, network = mission.world, mission.epoch_at(state.step).network
+    world, told = mission.world, mission.epoch_at(state.step).told
+    network = told.network
     if state.step < mission.launch:  # nobody listens to anybody
         nothing = np.full((len(agents), 3, 2), np.nan)
         return View(state.step, agents, state.positions[agents], nothing, mission.targets_at(state.step))
@@ -115,11 +125,18 @@ def view_of(mission: Mission, state: State, agents: Ints, following: Floats | No
         heard, ages = heard_at_once(state.positions, network.in_neighbors[agents]), None
     else:
         heard, ages = state.memory["heard"][agents], state.memory["ages"][agents]
-    seen = world.sensor.see(mission.targets_at(state.step), agents, state.positions)
     announced = None if following is None else following[network.in_neighbors[agents]]
     if announced is not None:
         announced[network.layer[agents] == 0] = np.nan  # anchors hear nobody
-    return View(state.step, agents, state.positions[agents], heard, seen, ages, announced=announced)
+    look = look or look_around(mission, state, told, agents)
+    if look is None:
+        places = state.positions[agents]
+        seen = world.sensor.see(mission.scene_at(state.step), agents, places)
+        return View(state.step, agents, places, heard, seen, ages, announced=announced)
+    received = look.received_by(told, state, agents, heard if announced is None else announced)
+    seen = look.seen.rows(np.searchsorted(look.agents, agents))
+    known = state.positions[agents], heard, seen, ages
+    return View(state.step, agents, *known, announced=announced, received=received)
 
 
 def decide_all(mission: Mission, state: State) -> Decisions:
@@ -127,11 +144,23 @@ def decide_all(mission: Mission, state: State) -> Decisions:
     told = mission.epoch_at(state.step).told
     if told.motion == "morph":
         return _down_the_layers(mission, state, told)
-    decisions = Decisions.none_yet(mission, state)
+    decisions, look = Decisions.none_yet(mission, state), _look(mission, state, told)
     for told, agents in _by_told(mission, state):
-        view = view_of(mission, state, agents)
+        view = view_of(mission, state, agents, look=look)
         decisions.put(mission, view, told, decide(view, told, rows_of(state.memory, agents)))
-    return decisions
+    return _counted(decisions, state, told, look)
+
+
+def _look(mission: Mission, state: State, told: Told) -> Look | None:
+    """What everybody sees and tells; None if all see everything, or on their way from the pads, where nobody looks."""
+    if state.step < mission.launch:
+        return None
+    return look_around(mission, state, told, np.flatnonzero(told.network.layer >= 0))
+
+
+def _counted(decisions: Decisions, state: State, told: Told, look: Look | None) -> Decisions:
+    """The decisions, with how many numbers were sent."""
+    return decisions if look is None else replace(decisions, numbers=look.numbers(told, state))
 
 
 def _by_told(mission: Mission, state: State) -> Iterator[tuple[Told, Ints]]:
@@ -194,7 +223,8 @@ def _radii(mission: Mission, sets: Floats) -> Floats:
 def _down_the_layers(mission: Mission, state: State, told: Told) -> Decisions:
     """One layer after the other decides, and announces where it will be to those below."""
     decisions = Decisions.none_yet(mission, state)
+    look = _look(mission, state, told)
     for agents in told.network.layers:
-        view = view_of(mission, state, agents, decisions.decision.setpoints)
+        view = view_of(mission, state, agents, decisions.decision.setpoints, look)
         decisions.put(mission, view, told, decide(view, told, rows_of(state.memory, agents)))
-    return decisions
+    return _counted(decisions, state, told, look)

@@ -138,8 +138,8 @@ class _Links:
 
 def _follow(mission: Mission, state: State, links: _Links, changed: Flags, decisions: Decisions) -> None:
     """Let those followers decide who have moved, or hear somebody who has."""
-    told, targets = mission.epoch_at(state.step).told, mission.targets_at(state.step)
-    seen = mission.world.sensor.see(targets, links.followers, state.positions)
+    told = mission.epoch_at(state.step).told
+    seen = mission.targets_at(state.step)  # all of them: else nobody takes this shortcut
 
     def act(first: int, last: int) -> None:
         found = _kernels.changed_views(links.followers, links.links, links.positions, changed, first, last)

@@ -3,7 +3,8 @@
 The loop ends after ``scenario.steps`` steps, or earlier when the team is settled: nothing comes from outside any more
 (no event, no moving target, no anchor on its way) and either nothing changed in the last step, to the bit, so that
 nothing ever will, or every follower has been at its goal for depth + 1 steps, so that any change would have come
-through all layers (this is for vehicles that never quite stand still).
+through all layers (this is for vehicles that never quite stand still). Where agents see only so far, reports go up the
+layers, too: then it takes 2·depth + 2 steps.
 """
 
 import signal
@@ -90,7 +91,7 @@ def _settled(mission: Mission, state: State) -> bool:
         return state.still
     # A change goes down a layer in a step, or in so many more as messages may be late.
     late = max(channel.history, channel.late_by(3 * len(network.followers), mission.scenario.steps, _RISK))
-    return state.quiet > network.depth * (1 + late)
+    return state.quiet > mission.quiet_steps * (1 + late)
 
 
 def simulate(

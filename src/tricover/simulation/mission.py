@@ -16,7 +16,7 @@ With the motion ``morph`` networks after an event are built from where the livin
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from tricover.control import Memory, Told, memory_of
 from tricover.control.hearing import nothing_heard
+from tricover.control.told import RECALL
 from tricover.errors import FileFormatError, InputError, shown
 from tricover.formats import Projection
 from tricover.formats.plain_json import parsed
@@ -37,7 +38,7 @@ from tricover.simulation.state import State
 from tricover.simulation.zones import check_zones
 from tricover.targets import Targets
 from tricover.vehicles import Vehicle, lands, ranges
-from tricover.world import KeepApart, World
+from tricover.world import KeepApart, PerfectSensor, RangeSensor, Scene, Sensor, World
 
 __all__ = ["Epoch", "Mission", "as_mission", "epoch_at", "paths_of", "roster_of", "told_of"]
 
@@ -165,6 +166,10 @@ class Mission:
         """The targets as they are at a step."""
         return self.targets.at(min(step, self.targets_still_from))
 
+    def scene_at(self, step: int) -> Scene:
+        """The targets as they are at a step, with their numbers."""
+        return Scene(step, self.targets_at(step), self.targets.present(min(step, self.targets_still_from)))
+
     @cached_property
     def exact(self) -> Flags:
         """Which agents (N,) always land in the middle of their reach set: the middle is all they are told."""
@@ -187,6 +192,16 @@ class Mission:
         """The step from which on nothing comes from outside any more: no event, no target or anchor on its way."""
         last = self.epochs[-1]
         return max(last.start, self.launch + len(last.told.paths) - 1, self.targets_still_from)
+
+    @property
+    def quiet_steps(self) -> int:
+        """For how many steps everybody has to be at its goal before nothing can change any more, but for one.
+
+        A change goes down a layer in a step. Where agents see only so far, what follows from it is reported upwards a
+        layer a step, and may change what comes down.
+        """
+        depth = self.epochs[-1].network.depth
+        return depth if self.world.sensor.sees_all else 2 * depth + 1
 
     def epoch_at(self, step: int) -> Epoch:
         """The epoch that a step belongs to."""
@@ -257,10 +272,18 @@ def tolerance_of(scenario: Scenario, vehicle: Vehicle) -> float:
 
 def _world_of(scenario: Scenario, epochs: Sequence[Epoch], vehicle: Vehicle) -> World:
     """What lies between the agents and the truth. Those who morph are told by their weights to keep apart."""
-    told, channel = epochs[0].told, scenario.world.channel(scenario.seed)
+    told, world = epochs[0].told, World(scenario.world.channel(scenario.seed), _sensor_of(scenario))
     if told.separation is None or told.motion == "morph":
-        return World(channel)
-    return World(channel, clearance=KeepApart(told.separation, together=vehicle.landing != "anywhere"))
+        return world
+    return replace(world, clearance=KeepApart(told.separation, together=vehicle.landing != "anywhere"))
+
+
+def _sensor_of(scenario: Scenario) -> Sensor:
+    """What agents see of targets."""
+    world = scenario.world
+    if world.sight is None:
+        return PerfectSensor()
+    return RangeSensor(world.sight, world.noise or 0.0, world.missed or 0.0, scenario.seed)
 
 
 def _apart(scenario: Scenario) -> float | None:
@@ -324,6 +347,9 @@ def told_of(scenario: Scenario, network: Network, paths: Floats, ground: Ground)
     names = ("goal", "motion", "resolution", "alpha", "beta", "gamma", "margin", "speed", "window")
     settings = {name: getattr(control, name) for name in names}
     settings["kernel"] = control.kernel["slip"] if isinstance(control.kernel, dict) else control.kernel
+    if scenario.world.sight is not None:
+        world = scenario.world
+        settings |= {"sight": world.sight, "summary": world.summary, "recall": min(RECALL, len(ground.targets))}
     return Told(network, paths, **settings, separation=_apart(scenario), zones=ground.zones, launch=ground.launch)
 
 

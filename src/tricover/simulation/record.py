@@ -18,6 +18,8 @@ Arrays have an entry for each step t; N is the final roster, and T the number of
     ages       (T, N, 3)    how many steps before t the positions were sent on which an agent acted at t; -1: it has not
                             heard of that in-neighbour yet, or listens to nobody. 0 where all messages arrive at once
     believed   (T, N)       the epoch that an agent took for the present one at t, counted from 0 on
+    numbers    (T, N)       how many numbers an agent sent at t: its position, and what it told of targets; only where
+                            agents see only so far, see ``control.sharing``
 
 In a launch (see ``launch``) nobody has cells (-2) or weights (0), a reach set is the next point of the way, and nobody
 is settled.
@@ -32,9 +34,11 @@ from numpy.typing import NDArray
 
 from tricover.simulation.state import State
 from tricover.simulation.step import Step, Transition
+from tricover.world import World
 
 __all__ = [
     "ARRAYS",
+    "LAYOUTS",
     "OF_MESSAGES",
     "GrowingRecord",
     "Labels",
@@ -82,17 +86,20 @@ ARRAYS = {
     "miss": Layout(("step", "agent"), "float64", "m"),
     "settled": Layout(("step",), "bool"),
 }
+"""What every run has."""
 OF_MESSAGES = {
     "ages": Layout(("step", "agent", "corner"), "int32", "steps"),
     "believed": Layout(("step", "agent"), "int32"),
 }
 """What is recorded besides where messages are late or lost."""
-LAYOUTS = ARRAYS | OF_MESSAGES
+OF_SIGHT = {"numbers": Layout(("step", "agent"), "int64")}
+"""What is recorded besides where agents see only so far."""
+LAYOUTS = ARRAYS | OF_MESSAGES | OF_SIGHT
 
 
-def recorded(state: State) -> dict[str, Layout]:
-    """The arrays that are recorded of a run, by any of its states."""
-    return ARRAYS | {name: layout for name, layout in OF_MESSAGES.items() if name in state.memory}
+def recorded(world: World) -> dict[str, Layout]:
+    """The arrays of a run in a world."""
+    return ARRAYS | ({} if world.channel.perfect else OF_MESSAGES) | (OF_SIGHT if world.counted else {})
 
 
 class Record(Protocol):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.control import CutOff, View, cut_off, memory_of
+from tricover.control import CutOff, View, cut_off, decide, distances, memory_of
 from tricover.control.records import RECORDS, learned_from
 from tricover.errors import InputError, UnknownNameError
 from tricover.geometry.approach import Approaches, Separation, approaches_of, separation_of
@@ -20,8 +20,9 @@ from tricover.network import Network
 from tricover.network.roster import agent_indices
 from tricover.notebook import facts_as_html
 from tricover.own import label_of
+from tricover.simulation.knowing import Known, known_by
 from tricover.simulation.mission import Epoch, Mission, epoch_at
-from tricover.simulation.record import LAYOUTS, OF_MESSAGES, Record
+from tricover.simulation.record import LAYOUTS, OF_MESSAGES, Record, recorded
 from tricover.simulation.scenario import Scenario
 from tricover.simulation.stored import StoreReader
 from tricover.simulation.tables import dataset_of, frame_of
@@ -99,6 +100,7 @@ class Run:
             "largest_error": self.largest_error if self._desired_known else None,
             "misses": self.missed,
             **self._approach(),
+            **({"numbers": self._numbers_sent} if self.mission.world.counted else {}),
             "interrupted": self.interrupted,
             **({} if self.scenario.safety.zones is None else {"cut_off": self._cut_off}),
         }
@@ -141,13 +143,11 @@ class Run:
 
     def read(self, name: str, start: int = 0, stop: int | None = None) -> NDArray[Any]:
         """Entries ``start`` to ``stop`` of an array over time, as ``positions`` or ``weights``; read-only."""
-        if name not in LAYOUTS:
-            raise InputError(f"a run has no array {name!r}; it has {', '.join(LAYOUTS)}")
+        at_once = name in OF_MESSAGES and self.mission.world.channel.perfect
+        if name not in self.arrays and not at_once:
+            raise InputError(f"a run has no array {name!r}; it has {', '.join(self.arrays)}")
         first, end, _ = slice(start, stop).indices(self.steps + LAYOUTS[name].by_time)
-        if name in OF_MESSAGES and self.mission.world.channel.perfect:
-            values = self._at_once(name, first, end)
-        else:
-            values = self.record.read(name, first, end)
+        values = self._at_once(name, first, end) if at_once else self.record.read(name, first, end)
         if name == "present" and first <= self.steps < end:  # a record that was cut short has who would go on
             values = np.concatenate([values[:-1], self.epochs[-1].present(self.mission.agents)[None]])
         values.flags.writeable = False
@@ -160,6 +160,11 @@ class Run:
             begun = [epoch.start for epoch in self.mission.epochs[1:]]
             values += np.searchsorted(begun, np.arange(start, stop), side="right")[:, None].astype(np.int32)
         return values
+
+    @property
+    def arrays(self) -> list[str]:
+        """Names of the arrays over time that this run has."""
+        return list(recorded(self.mission.world))
 
     def blocks(self, name: str) -> Iterator[tuple[int, NDArray[Any]]]:
         """An array over time in pieces that fit in memory, each with the step at which it starts."""
@@ -234,6 +239,18 @@ class Run:
     def missed(self) -> int:
         """How often an agent landed outside its reach set."""
         return sum(int((miss > 0).sum()) for _, miss in self.blocks("miss"))
+
+    @cached_property
+    def numbers(self) -> NDArray[np.int64]:
+        """How many numbers agents sent in each step, (T, N); of runs in which they see only so far."""
+        return self.read("numbers")
+
+    @property
+    def _numbers_sent(self) -> float:
+        """Numbers that an agent sent in a step, on average over those who took part."""
+        sent = sum(float(part.sum()) for _, part in self.blocks("numbers"))
+        there = sum(int(part.sum()) for _, part in self.blocks("present")) - int(self.present[-1].sum())
+        return sent / max(there, 1)
 
     @cached_property
     def separation(self) -> Separation:
@@ -335,6 +352,10 @@ class Run:
         (records,), (recorded,) = learned_from(memory)
         return estimate_records(told.grid, records, int(recorded))
 
+    def known(self, agent: int) -> Known:
+        """What a follower knows of the targets in its triangle by the end, where agents see only so far."""
+        return known_by(self, agent)
+
     def kernel_of(self, agent: int) -> "Kernel":
         """How the moves of a follower end, as far as it knows: the kernel that it was given, or has learned."""
         from tricover.mdp import slip
@@ -359,14 +380,14 @@ class Run:
     def settled_at(self) -> int | None:
         """The first step from which on the team stands still.
 
-        Where vehicles never quite do: from which on every follower is at its goal, for more than ``depth`` steps. None
-        if there is no such step.
+        Where vehicles never quite do: from which on every follower is at its goal, for more than ``depth`` steps, or
+        twice as many where agents see only so far. None if there is no such step.
         """
         last = self.read("positions", self.steps, self.steps + 1)
         if self.steps and np.array_equal(self.read("positions", self.steps - 1, self.steps), last):
             return self._first_of_end("positions", last)
         since = self._first_of_end("settled", np.array([True]))
-        return since if self.steps - since > self.network.depth else None
+        return since if self.steps - since > self.mission.quiet_steps else None
 
     def _first_of_end(self, name: str, value: NDArray[Any]) -> int:
         """The first step from which on all entries of an array are ``value``."""
@@ -391,10 +412,25 @@ class Run:
         """Whether the team has settled where it should, and nobody is cut off from there.
 
         A team that stands still must stand at its desired configuration, up to rounding; one whose vehicles never quite
-        do must have every follower at its goal.
+        do must have every follower at its goal. Agents that see only so far may settle where their own knowledge sends
+        them: the team has converged only where that is where full sight would send them.
         """
         if self.settled_at is None or self._cut_off:
             return False
         ends = self.read("positions", self.steps - 1, self.steps + 1)
         extent = float(np.abs(self.desired - self.desired.mean(axis=0)).max() + np.abs(self.desired).max() * 1e-3)
-        return not np.array_equal(*ends) or self.largest_error <= AT_DESIRED * extent
+        if np.array_equal(*ends):
+            return self.largest_error <= AT_DESIRED * extent
+        return self.mission.world.sensor.sees_all or self._at_goals_of_full_sight
+
+    @property
+    def _at_goals_of_full_sight(self) -> bool:
+        """Whether everybody is in the end where it would go if it saw every target, within the tolerance."""
+        epoch, network = self.epochs[-1], self.network
+        first, here = (self.read("positions", step, step + 1)[0] for step in (epoch.start, self.steps))
+        agents = np.flatnonzero(network.layer >= 0)
+        heard = here[network.in_neighbors[agents]]
+        heard[network.layer[agents] == 0] = np.nan
+        view = View(max(self.steps - 1, 0), agents, here[agents], heard, self.targets)
+        decision = decide(view, epoch.told, memory_of(epoch.told, first[agents]))
+        return bool(distances(view, epoch.told, decision).max() <= self.mission.tolerance)

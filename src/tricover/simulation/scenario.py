@@ -19,7 +19,7 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from tricover.errors import FileFormatError, InputError, shown
 from tricover.formats import Projection, read_whole, write_whole
@@ -79,6 +79,16 @@ class Scenario(Section):
     events: Events = Field(default_factory=Events)
     safety: Safety = Field(default_factory=lambda: Safety.model_validate({}))
     world: WorldSettings = Field(default_factory=lambda: WorldSettings.model_validate({}))
+
+    @model_validator(mode="after")
+    def _can_be_told(self) -> Self:
+        goal = label_of(self.control.goal)
+        if self.world.summary == "sums" and goal != "centroid":
+            raise InputError(
+                f'world.summary = "sums" goes with the goal "centroid", not with {goal!r}: three numbers tell a '
+                "centroid and nothing else; give a number of points"
+            )
+        return self
 
     def __init__(self, **data: Any) -> None:
         try:

@@ -427,6 +427,14 @@ class WorldSettings(Section):
         if not self.relays and self.radio is None:
             raise InputError("relays goes with radio: give the range beyond which messages need relays, too")
         self.channel(0)
+        idle = [key for key in ("noise", "missed", "summary") if getattr(self, key) is not None]
+        if idle and self.sight is None:
+            raise InputError(f"{listed(idle)} goes with sight: give the metres that an agent sees, or leave it out")
+        late = [key for key in ("delay", "loss", "radio") if getattr(self, key)]
+        if late and self.sight is not None:
+            raise InputError(
+                f"{listed(late)} and sight: what agents tell of targets arrives at once or not at all: give one of them"
+            )
         return self
 
     def channel(self, seed: int) -> Channel:

@@ -46,6 +46,7 @@ class Transition:
         launching: whether it is part of the flight from the pads, in which nobody listens to anybody.
         heard: what was heard of in-neighbours, (N, 3, 2), ages (N, 3) and the epochs that agents believed in, (N,), by
             name; nothing where every message arrives at once.
+        numbers: how many numbers everybody sent, (N,); None where they are not counted, or nobody sent any.
     """
 
     epoch: Epoch
@@ -58,6 +59,7 @@ class Transition:
     weights: Floats | None = None
     launching: bool = False
     heard: Memory = field(default_factory=dict)
+    numbers: NDArray[np.int64] | None = None
 
     def __repr__(self) -> str:
         return f"<Transition of {len(self.before)} agents, {'settled' if self.settled else 'on their way'}>"
@@ -69,6 +71,8 @@ class Transition:
         if "miss" in wanted:
             plain["miss"] = np.zeros(len(self.before)) if self.misses is None else self.misses
         plain |= {name: self.heard[name] for name in wanted & self.heard.keys()}
+        if "numbers" in wanted:
+            plain["numbers"] = np.zeros(len(self.before), np.int64) if self.numbers is None else self.numbers
         if wanted & {"state", "goal_cell", "next_cell", "weights"}:
             plain |= self._of_followers(wanted)
         return {name: plain[name] for name in names}
@@ -157,6 +161,7 @@ def advance(mission: Mission, state: State, decide_all: DecideAll = decide_all) 
     settled = not (launching or unsettled.size)
     settling = state.step >= mission.last_change
     still = settling and not decisions.held and np.array_equal(vehicles, state.vehicles)
+    still = still and mission.world.sensor.certain  # else the next look may show something else
     still = still and _same(memory, state.memory) and nothing_new(mission, state)
     quiet = state.quiet + 1 if settling and settled else 0
     step, sent = state.step + 1, state.messages[: len(state.sent)]
@@ -177,6 +182,7 @@ def advance(mission: Mission, state: State, decide_all: DecideAll = decide_all) 
             None if launching else memory.get("weights"),
             launching,
             {name: state.memory[name] for name in heard},
+            decisions.numbers,
         ),
         0 if launching else int(unsettled.min(initial=network.depth + 1)),
         network.depth,

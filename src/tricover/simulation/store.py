@@ -109,7 +109,7 @@ class Store(StoreReader):
         self._lock.check(self.path)
         taken, state = [transition for transition, _ in self._waiting[:count]], self._waiting[count - 1][1]
         begin, slot, sums = self.steps, 1 - self.marker["slot"], dict(self._sums)
-        for name, values in entries(recorded(state), taken, state).items():
+        for name, values in entries(self.arrays, taken, state).items():
             known = int(LAYOUTS[name].by_time)  # where the steps before ended, these begin
             start, array = begin + known, self.group[name]
             array[start : begin + len(values)] = values[known:]
@@ -124,7 +124,7 @@ class Store(StoreReader):
     def _finish(self, labels: dict[str, NDArray[Any]]) -> None:
         """Cut the arrays, label them, make both slots alike, and write everything through to the disk."""
         known, sums = self._document["consolidated_metadata"]["metadata"], dict(self._sums)
-        for name in (name for name in LAYOUTS if name in sums):
+        for name in self.arrays:
             array, length = self.group[name], self._entries(name)
             array.resize((length, *array.shape[1:]))
             known[name]["shape"][0] = length
@@ -242,7 +242,8 @@ def _opened_again(path: Path, mission: Mission, block: int, flush: float) -> Sto
         lock = Lock(path)
         try:
             store = Store(path, block, flush, lock)  # with what the last writer left
-            for name, layout in recorded(store.state()).items():  # the last chunks, to which more is added
+            store.state()
+            for name, layout in store.arrays.items():  # the last chunks, to which more is added
                 end = store.steps + layout.by_time
                 store.read(name, max(0, end - 1), end)
             for each in path.rglob("*"):
@@ -259,8 +260,9 @@ def _create(path: Path, mission: Mission, state: State, block: int) -> None:
     import zarr
 
     group: Any = zarr.open_group(path, mode="a", zarr_format=3)
-    sums: dict[str, list[int]] = {name: [] for name in recorded(state)}
-    for name, layout in recorded(state).items():
+    arrays = recorded(mission.world)
+    sums: dict[str, list[int]] = {name: [] for name in arrays}
+    for name, layout in arrays.items():
         shape = layout.shape(mission.scenario.steps + layout.by_time, len(state.positions))
         array = _new_array(group, name, layout, shape, (min(block, shape[0]), *shape[1:]))
         if layout.by_time:

@@ -41,6 +41,7 @@ class StoreReader:
         self.marker: Any = self._document["attributes"]["marker"]
         packed: dict[str, str] = self._document["attributes"]["checksums"]
         self._sums = {name: unpacked(text) for name, text in packed.items()}
+        self.arrays = {name: layout for name, layout in LAYOUTS.items() if name in self._sums}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy in another process opens the same folder, for reading."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from tricover.errors import InputError, MissingExtraError
 from tricover.limits import check_room
-from tricover.simulation.record import ARRAYS, LAYOUTS, Layout
+from tricover.simulation.record import LAYOUTS, Layout
 
 if TYPE_CHECKING:
     import pandas
@@ -72,8 +72,7 @@ def dataset_of(run: "Run") -> "xarray.Dataset":
         import xarray
     except ImportError as error:
         raise MissingExtraError("datasets need the library xarray: pip install 'tricover[notebook]'") from error
-    names = ARRAYS if run.mission.world.channel.perfect else LAYOUTS
-    arrays = {name: run.read(name) for name in names} | labels_of(run)
+    arrays = {name: run.read(name) for name in run.arrays} | labels_of(run)
     layouts = LAYOUTS | LABELS
     variables = {
         name: (layouts[name].dimensions, values, {"units": layouts[name].unit} if layouts[name].unit else {})

@@ -22,6 +22,7 @@ __all__ = [
     "Weighted",
     "block_sums",
     "find_tiles",
+    "hold_each",
     "jumps",
     "list_inside",
     "sum_inside",
@@ -159,6 +160,15 @@ def _holds(corners: Floats, x: float, y: float) -> bool:
     if turn < 0.0:
         first, second, third = -first, -second, -third
     return first >= 0.0 and second >= 0.0 and third >= 0.0
+
+
+@kernel
+def hold_each(
+    triangles: Floats, rows: NDArray[np.int64], points: Floats, first: int, last: int, found: NDArray[np.bool_]
+) -> None:
+    """Whether each point (L, 2) is in the closed triangle of its row, exactly."""
+    for k in range(first, last):
+        found[k] = _holds(triangles[rows[k]], points[k, 0], points[k, 1])
 
 
 @kernel

@@ -128,6 +128,13 @@ class Targets:
             return np.arange(len(self))
         return np.flatnonzero((self.active[:, 0] <= step) & (step < self.active[:, 1]))
 
+    @classmethod
+    def known(cls, points: Floats, weights: Floats) -> "Targets":
+        """Still targets from checked points (D, 2) and weights (D,), perhaps none: what an agent knows of them."""
+        found = object.__new__(cls)
+        found._put(points, weights, None, None, None, None)
+        return found
+
     def _part(self, points: Floats, kept: NDArray[np.int64]) -> "Targets":
         """Still targets from checked data; unlike those a user makes, they may be none."""
         part = object.__new__(Targets)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from tricover.world.channel import Channel, ImperfectChannel, PerfectChannel, heard_at_once
 from tricover.world.clearance import AllClear, Clearance, KeepApart, Request
-from tricover.world.sensing import PerfectSensor, Sensor
+from tricover.world.sensing import PerfectSensor, RangeSensor, Scene, Sensor
 
 __all__ = [
     "AllClear",
@@ -19,7 +19,9 @@ __all__ = [
     "KeepApart",
     "PerfectChannel",
     "PerfectSensor",
+    "RangeSensor",
     "Request",
+    "Scene",
     "Sensor",
     "World",
     "heard_at_once",
@@ -33,3 +35,8 @@ class World:
     channel: Channel = field(default_factory=PerfectChannel)
     sensor: Sensor = field(default_factory=PerfectSensor)
     clearance: Clearance = field(default_factory=AllClear)
+
+    @property
+    def counted(self) -> bool:
+        """Whether the numbers that agents send are counted: where they see only so far, and tell each other."""
+        return not self.sensor.sees_all
