@@ -11,10 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from tricover.control.records import RECORDS, learned_from
+from tricover.errors import InputError
+from tricover.network.roster import agent_indices
+
 if TYPE_CHECKING:
+    from tricover.mdp import KernelEstimate
     from tricover.simulation.run import Run
 
-__all__ = ["Evidence", "evidence_of"]
+__all__ = ["Evidence", "evidence_of", "learned_by"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -43,6 +48,21 @@ class Evidence:
             return f"<Evidence of agent {self.agent}: no moves>"
         moves = f"{len(self.steps)} moves, {self.missed.sum()} missed, {self.hit[-1]:.3f} to hit"
         return f"<Evidence of agent {self.agent}: {moves}, {'trusts' if self.trusts[-1] else 'does not trust'} them>"
+
+
+def learned_by(run: "Run", agent: int) -> "KernelEstimate":
+    """What a follower knows by the end of how its moves end."""
+    from tricover.mdp import estimate_records
+
+    told = run.epochs[-1].told
+    if not told.learns:
+        raise InputError('nobody learned in this run: set control.kernel = "learned", with motion = "walk"')
+    agent_indices([agent], len(run.network))
+    if run.network.layer[agent] < 1:
+        raise InputError(f"agent {agent} is an anchor or lost: only followers learn")
+    memory = {name: run.record.remembered(name)[agent : agent + 1] for name in RECORDS}
+    (records,), (recorded,) = learned_from(memory)
+    return estimate_records(told.grid, records, int(recorded))
 
 
 def evidence_of(run: "Run", agent: int) -> Evidence:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tricover.simulation.mission import Mission
     from tricover.simulation.state import State
 
-__all__ = ["NEVER", "listen", "no_post", "nothing_new", "senders_of"]
+__all__ = ["NEVER", "heard_by", "listen", "no_post", "nothing_new", "senders_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -81,6 +81,21 @@ def nothing_new(mission: "Mission", state: "State") -> bool:
     late = post["news"][:, present]
     informed = (late <= state.step) | (late == NEVER)
     return bool(known[present].all() and informed.all() and not coming[:, present].any())
+
+
+def heard_by(mission: "Mission", agent: int, positions: Floats, ages: Ints, believed: Ints) -> Floats:
+    """The triangles (T, 3, 2) that an agent had heard by each step, by what was recorded; NaN where it had none.
+
+    Everybody was at positions (T+1, N, 2); ages (T, 3) and epochs (T,) are the agent's own.
+    """
+    steps, links = np.arange(len(ages))[:, None], np.full((len(mission.epochs), 3), -1)
+    for which, epoch in enumerate(mission.epochs):
+        if agent < len(epoch.network):
+            links[which] = epoch.network.in_neighbors[agent]
+    senders = links[believed]
+    known = (senders >= 0) & (ages != NOTHING) & (steps >= mission.launch)
+    places = positions[np.where(known, steps - ages, 0), np.where(known, senders, 0)]
+    return np.where(known.all(axis=1)[:, None, None], places, np.nan)
 
 
 def _arriving(delays: Ints, sent: Floats, senders: Ints) -> tuple[Floats, Ints]:

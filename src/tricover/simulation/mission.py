@@ -38,7 +38,7 @@ from tricover.simulation.state import State
 from tricover.simulation.zones import check_zones
 from tricover.targets import Targets
 from tricover.vehicles import Vehicle, lands, ranges
-from tricover.world import KeepApart, PerfectSensor, RangeSensor, Scene, Sensor, World
+from tricover.world import KeepApart, Scene, World
 
 __all__ = ["Epoch", "Mission", "as_mission", "epoch_at", "paths_of", "roster_of", "told_of"]
 
@@ -272,18 +272,10 @@ def tolerance_of(scenario: Scenario, vehicle: Vehicle) -> float:
 
 def _world_of(scenario: Scenario, epochs: Sequence[Epoch], vehicle: Vehicle) -> World:
     """What lies between the agents and the truth. Those who morph are told by their weights to keep apart."""
-    told, world = epochs[0].told, World(scenario.world.channel(scenario.seed), _sensor_of(scenario))
+    told, world = epochs[0].told, World(scenario.world.channel(scenario.seed), scenario.world.sensor(scenario.seed))
     if told.separation is None or told.motion == "morph":
         return world
     return replace(world, clearance=KeepApart(told.separation, together=vehicle.landing != "anywhere"))
-
-
-def _sensor_of(scenario: Scenario) -> Sensor:
-    """What agents see of targets."""
-    world = scenario.world
-    if world.sight is None:
-        return PerfectSensor()
-    return RangeSensor(world.sight, world.noise or 0.0, world.missed or 0.0, scenario.seed)
 
 
 def _apart(scenario: Scenario) -> float | None:

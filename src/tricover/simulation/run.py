@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.control import CutOff, View, cut_off, decide, distances, memory_of
-from tricover.control.records import RECORDS, learned_from
 from tricover.errors import InputError, UnknownNameError
 from tricover.geometry.approach import Approaches, Separation, approaches_of, separation_of
 from tricover.goals import settled_configuration
@@ -20,6 +19,8 @@ from tricover.network import Network
 from tricover.network.roster import agent_indices
 from tricover.notebook import facts_as_html
 from tricover.own import label_of
+from tricover.simulation.evidence import learned_by
+from tricover.simulation.hearing import heard_by
 from tricover.simulation.knowing import Known, known_by
 from tricover.simulation.mission import Epoch, Mission, epoch_at
 from tricover.simulation.record import LAYOUTS, OF_MESSAGES, Record, recorded
@@ -219,16 +220,7 @@ class Run:
     def heard(self, agent: int) -> Floats:
         """The triangles (T, 3, 2) by which an agent acted, of what it had heard by each step; NaN where it had none."""
         agent_indices([agent], self.mission.agents)
-        steps = np.arange(self.steps)[:, None]
-        believed, ages = (self.read(name)[:, agent] for name in ("believed", "ages"))
-        links = np.full((len(self.mission.epochs), 3), -1)
-        for which, epoch in enumerate(self.mission.epochs):
-            if agent < len(epoch.network):
-                links[which] = epoch.network.in_neighbors[agent]
-        senders = links[believed]
-        known = (senders >= 0) & (ages >= 0) & (steps >= self.mission.launch)
-        places = self.positions[np.where(known, steps - ages, 0), np.where(known, senders, 0)]
-        return np.where(known.all(axis=1)[:, None, None], places, np.nan)
+        return heard_by(self.mission, agent, self.positions, *(self.read(name)[:, agent] for name in OF_MESSAGES))
 
     @property
     def _oldest(self) -> int:
@@ -340,17 +332,7 @@ class Run:
 
     def learned(self, agent: int) -> "KernelEstimate":
         """What a follower with the kernel "learned" knows by the end of how its moves end."""
-        from tricover.mdp import estimate_records
-
-        told = self.epochs[-1].told
-        if not told.learns:
-            raise InputError('nobody learned in this run: set control.kernel = "learned", with motion = "walk"')
-        agent_indices([agent], len(self.network))
-        if self.network.layer[agent] < 1:
-            raise InputError(f"agent {agent} is an anchor or lost: only followers learn")
-        memory = {name: self.record.remembered(name)[agent : agent + 1] for name in RECORDS}
-        (records,), (recorded,) = learned_from(memory)
-        return estimate_records(told.grid, records, int(recorded))
+        return learned_by(self, agent)
 
     def known(self, agent: int) -> Known:
         """What a follower knows of the targets in its triangle by the end, where agents see only so far."""

@@ -37,9 +37,9 @@ from tricover.simulation.sections import (
     Safety,
     TargetSettings,
     VehicleSettings,
-    WorldSettings,
     vehicle_as_settings,
 )
+from tricover.simulation.surroundings import WorldSettings
 from tricover.targets import Targets
 from tricover.targets.motion import Drift, Steady, Track
 from tricover.targets.motion import Path as Function
