@@ -69,7 +69,7 @@ class WorldSettings(Section):
         late = [key for key in ("delay", "loss", "radio") if getattr(self, key)]
         if late and self.sight is not None:
             raise InputError(
-                f"{listed(late)} and sight: what agents tell of targets arrives at once or not at all: give one of them"
+                f"sight does not go with {listed(late)}: what agents tell of targets arrives at once. Leave one out"
             )
         return self
 
