@@ -328,7 +328,7 @@ def test_a_rule_of_the_users_own_is_asked_agent_by_agent():
         ({"sight": 0.0}, {}, "world.sight"),
         ({"sight": 5.0, "missed": 1.0}, {}, "world.missed"),
         ({"sight": 5.0, "summary": 0}, {}, "world.summary"),
-        ({"sight": 5.0, "loss": 0.5}, {}, "loss and sight"),
+        ({"sight": 5.0, "loss": 0.5}, {}, "sight does not go with loss"),
     ],
 )
 def test_what_cannot_be_is_refused_before_the_run(world, control, message):
