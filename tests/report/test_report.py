@@ -12,7 +12,7 @@ import pytest
 import tricover as tc
 from tests.report.pages import Page, decoded, scenario, with_events
 from tricover.certificates import FAILS, Fault
-from tricover.report import playback, write_report
+from tricover.report import findings_of, playback, write_report
 from tricover.simulation import Mission
 
 
@@ -325,3 +325,39 @@ def test_a_run_that_ends_in_its_launch(tmp_path):
     made = tc.Scenario.load(Path(__file__).parents[2] / "examples" / "from-pads.toml")
     write_report(tc.simulate(Mission.of(made.replace(steps=3))), tmp_path / "page.html")
     assert "There is no step after the launch of 16 steps" in Page(tmp_path / "page.html").text
+
+
+@pytest.mark.parametrize(
+    ("settings", "facts", "captions"),
+    [
+        (
+            {"world": {"delay": [0, 2], "loss": 0.2}},
+            ["delay (0, 2), loss 0.2; the oldest acted on was"],
+            ["How old what agents had heard was, step by step.", "Which links were late or not heard at the end."],
+        ),
+        (
+            {"world": {"sight": 0.2, "summary": 8}},
+            ["0.2 m; ", "numbers sent per agent and step"],
+            ["What agent {agent} knows of the targets in its triangle."],
+        ),
+        (
+            {"control": {"motion": "walk", "resolution": 6, "kernel": "learned"}},
+            ["each agent learns how they end"],
+            [
+                "Where the moves of agent {agent} end, as it has learned.",
+                "How that changed the policy of agent {agent}.",
+            ],
+        ),
+    ],
+)
+def test_what_not_every_run_has_is_in_its_report(settings, facts, captions, tmp_path):
+    """Late messages, agents that see only so far or learn: facts and figures, and none of another kind of run."""
+    given = scenario().replace(**settings)
+    other = tc.simulate(Mission.of(given))
+    write_report(other, tmp_path / "other.html")
+    page = Page(tmp_path / "other.html")
+    assert all(fact in page.source for fact in facts)
+    agent = findings_of(other).agent
+    assert all(caption.format(agent=agent) in page.source for caption in captions)
+    assert ("How old what agents had heard" in page.source) == ("delay" in settings.get("world", {}))
+    assert ("The entries of the first Γ" in page.source) == ("delay" not in settings.get("world", {}))

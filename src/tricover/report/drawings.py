@@ -50,4 +50,23 @@ def _figures(found: Findings) -> "dict[str, Callable[[], Drawing]]":
         moves: lambda: plot.plot_portrait(run),
         story: lambda: plot.plot_story(run, agent),
     }
+    figures |= _of_its_world(found)
     return figures if len(network) > MOST_LAYERED else {**figures, layers: lambda: plot.plot_layers(network)}
+
+
+def _of_its_world(found: Findings) -> "dict[str, Callable[[], Drawing]]":
+    """Figures of what not every run has: late messages, agents that see only so far, and such that learn."""
+    from tricover import plot
+
+    run, agent = found.run, found.agent
+    figures: dict[str, Callable[[], Drawing]] = {}
+    if not run.mission.world.channel.perfect:
+        figures["How old what agents had heard was, step by step."] = lambda: plot.plot_ages(run)
+        figures["Which links were late or not heard at the end."] = lambda: plot.plot_messages(run)
+    if run.scenario.world.sight is not None:
+        figures[f"What agent {agent} knows of the targets in its triangle."] = lambda: plot.plot_sight(run, agent)
+    if run.scenario.control.kernel == "learned":
+        figures[f"Where the moves of agent {agent} end, as it has learned."] = lambda: plot.plot_learned(run, agent)
+        figures[f"How that changed the policy of agent {agent}."] = lambda: plot.plot_policies(run, agent)
+        figures[f"The evidence of agent {agent}, move by move."] = lambda: plot.plot_evidence(run, agent)
+    return figures

@@ -72,7 +72,7 @@ def _figures(found: Findings) -> "Iterator[tuple[Drawing, str]]":
         yield plot_contraction(certificate), "How much of a past error is left, beside the theorem's bound."
     if any(layer.bound is not None for layer in certificate.layers):
         yield plot_settling(certificate), "When each layer came to rest, beside its bound."
-    if log.steps > log.launched and log.agents <= _MOST_IN_MATRIX:
+    if log.late is None and log.steps > log.launched and log.agents <= _MOST_IN_MATRIX:
         matrix = next(transition_matrices(log))
         caption = "The entries of the first Γ, agents sorted by layer: followers hear only earlier layers."
         yield plot_transition(matrix, log.epochs[0].network), caption

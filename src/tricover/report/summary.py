@@ -1,6 +1,7 @@
 """What the run was and how it ended, in a few facts and verdicts."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from tricover.certificates import Certificate
 from tricover.control import named_by_zone
@@ -64,6 +65,7 @@ def _facts(run: Run) -> Iterator[tuple[str, object]]:
     yield "goal", facts["goal"]
     yield "cells of a triangle", f"{control.resolution**2:,} (resolution {control.resolution})"
     yield "margin η", f"{control.margin:g}"
+    yield from _of_its_world(run, facts)
     yield "vehicle", f"{facts['vehicle']}, {scenario.vehicle.duration:g} s per step"
     if run.mission.pads is not None:
         yield "launch", f"{run.mission.launch:,} steps from the pads to the reference positions"
@@ -76,3 +78,19 @@ def _facts(run: Run) -> Iterator[tuple[str, object]]:
     if facts.get("cut_off"):
         yield "cut off from their goals", named_by_zone(run.cut_off)
     yield "seed", scenario.seed
+
+
+def _of_its_world(run: Run, facts: dict[str, Any]) -> Iterator[tuple[str, object]]:
+    """What not every run has: moves that may fail, late messages, agents that see only so far."""
+    world, kernel = run.scenario.world, run.scenario.control.kernel
+    if kernel != "certain":
+        yield (
+            "moves",
+            "each agent learns how they end" if kernel == "learned" else f"slip with chance {kernel['slip']:g}",
+        )
+    if not run.mission.world.channel.perfect:
+        said = {"delay": world.delay, "loss": world.loss, "burst": world.burst, "radio, m": world.radio}
+        told = ", ".join(f"{name} {value}" for name, value in said.items() if value)
+        yield "messages", f"{told}; the oldest acted on was {facts['oldest_message']} steps old"
+    if world.sight is not None:
+        yield "sight", f"{length(world.sight)}; {facts['numbers']:.1f} numbers sent per agent and step"
