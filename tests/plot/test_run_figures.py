@@ -274,7 +274,7 @@ def test_story_in_the_agents_own_frame(run):
 
 def test_every_kind_draws_runs_with_events_and_moving_targets(eventful):
     for name, kind in KINDS.items():
-        if name in {"settling", "tube", "sight"}:  # nothing is claimed where targets move; everybody sees everything
+        if name in {"settling", "tube", *OF_SOME_RUNS}:  # nothing is claimed where targets move
             continue
         drawing = kind.draw(Subject(eventful, agent=20))
         figure = (drawing if not isinstance(drawing, list | tuple) else drawing[0]).figure
@@ -291,7 +291,7 @@ def test_a_run_that_ended_before_somebody_joined(tmp_path):
     cut = tc.simulate(scenario(events={"join": [{"step": 6, "reference": [[40.0, 60.0]]}]}), progress=press)
     assert (cut.positions.shape[1], len(cut.network), cut.interrupted) == (31, 30, True)
     for name, kind in KINDS.items():
-        if name != "sight":  # everybody sees everything
+        if name not in OF_SOME_RUNS:
             kind.draw(Subject(cut))
     assert len(drawn(plot_paths(cut), LineCollection)[0].get_segments()) == 30
     with pytest.raises(InputError, match="no agent 30: agents are numbered 0 to 29"):
@@ -350,11 +350,21 @@ def test_a_lost_agent_has_no_story(eventful):
         plot_story(eventful, 7)
 
 
+_LEARNS = {"control": {"motion": "walk", "resolution": 8, "kernel": "learned"}}
+_LATE = {"world": {"delay": [0, 2]}}
+OF_SOME_RUNS = {
+    "sight": {"world": {"sight": 20.0, "summary": 8}},
+    **dict.fromkeys(("ages", "messages"), _LATE),
+    **dict.fromkeys(("learned", "policies", "evidence"), _LEARNS),
+}
+"""Figures that not every run has, and what a run needs for them."""
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_vector_files_parse_and_are_the_same_every_time(name, run, tmp_path):
     before = dict(mpl.rcParams)
-    if name == "sight":
-        run = tc.simulate(run.scenario.replace(world={"sight": 20.0, "summary": 8}))
+    if name in OF_SOME_RUNS:
+        run = tc.simulate(Mission.of(run.scenario.replace(**OF_SOME_RUNS[name])))
     for copy in "ab":
         for ending in ("svg", "pdf"):
             save_figure(KINDS[name].draw(Subject(run, agent=20)), tmp_path / f"{copy}.{ending}")
