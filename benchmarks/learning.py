@@ -201,8 +201,8 @@ def rows() -> Iterator[Row]:
             f"loss won back, {what}", known, belief, float(share.min()), 0.8, note=f"{marks}; mean {share.mean():.3f}"
         )
         others = lost[:, :, 0][lost[:, :, -1] >= lost[:, :, 0]]
-        note = f"{nearer.min()} of {count} in the worst of 8 kinds; where not, belief lost {others.max(initial=0):.2g}"
-        yield Row(f"nearer to the optimum, {what}", known, belief, float(nearer.mean() / count), 0.9, note=note)
+        note = f"{marks}; mean {nearer.mean() / count:.3f}; where not, belief lost {others.max(initial=0):.2g}"
+        yield Row(f"nearer to the optimum, {what}", known, belief, float(nearer.min() / count), 0.9, note=note)
     for kind in WEATHERS:
         share = float(held(kind, 40 if quick() else 300, (1000,))[0])
         wanted = None if "likelier" in kind else 0.9
