@@ -73,11 +73,15 @@ def due(told: Told, memory: Memory) -> Flags:
     """Who (A,) has recorded what may change its mind: a miss among enough moves; if it has a plan, enough new moves."""
     from tricover.mdp.learned import FEW
 
-    recorded, estimated = memory["recorded"], memory["estimated"]
+    planned, recorded, estimated = memory["planned"], memory["recorded"], memory["estimated"]
+    doubts = np.asarray(memory["last_miss"] > estimated)
+    if doubts.any():
+        doubts &= recorded >= FEW
+    if not planned.any():  # as where no move ever fails: learning is to cost next to nothing there
+        return doubts
     enough = np.maximum(np.minimum(estimated, told.window), _NEW_SHARE)
     matters = (recorded - estimated) * _NEW_SHARE >= enough
-    doubts = (recorded >= FEW) & (memory["last_miss"] > estimated)
-    return np.where(memory["planned"], matters, doubts)
+    return np.where(planned, matters, doubts)
 
 
 def moves_by_plan(view: View, told: Told, memory: Memory, states: Ints, goals: Ints) -> tuple[Ints, Replanned | None]:
