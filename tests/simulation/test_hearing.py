@@ -328,3 +328,23 @@ def test_vehicles_that_never_stand_still_are_waited_for_as_long_as_messages_may_
     assert run.steps < 400
     since = np.flatnonzero(~run.read("settled"))[-1] + 1
     assert run.steps - since == run.network.depth * 3 + 1
+
+
+def test_who_waits_has_no_cells_whatever_its_motion():
+    run = quiet(late({"delay": 3}, events=False))
+    followers = run.network.followers
+    assert (run.states[:3, followers] == -1).all()
+    assert (run.goal_cells[:3, followers] == HOLD).all()
+    assert (run.next_cells[:3, followers] == HOLD).all()
+    assert (run.next_cells[3:, followers] != HOLD).all()
+
+
+@pytest.mark.parametrize("motion", ["reach", "walk"])
+def test_agents_keep_apart_whatever_they_have_heard(motion):
+    """Some have heard of one in-neighbour and not of another when they are asked to make room."""
+    given = late({"delay": [0, 4], "loss": 0.4}, agents=20, control={"motion": motion, "resolution": 6}, steps=80)
+    start = tc.separation(given.reference[None]).distance
+    run = quiet(given.replace(safety={"separation": 0.5 * start}, events={"leave": (), "join": ()}))
+    partly = (run.ages >= 0).any(axis=2) & (run.ages < 0).any(axis=2)
+    assert partly.any()
+    assert run.separation.distance >= 0.5 * start
