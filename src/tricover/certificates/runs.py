@@ -33,8 +33,7 @@ def log_of_run(run: Run) -> Log:
     times = np.arange(run.steps + 1, dtype=np.float64) * run.scenario.vehicle.duration
     reader = partial(run.read, "positions")
     misses = run.scenario.control.motion == "morph" and not run.mission.exact.all()
-    arrays = _Entries(run, "weights"), _Entries(run, "positions")
-    planned = partial(_planned, run, *arrays) if misses else None
+    planned = partial(_planned, run, _Entries(run, "weights"), _Entries(run, "positions")) if misses else None
     waits = run.mission.world.clearance.apart > 0
     log = Log(
         run.scenario.name,

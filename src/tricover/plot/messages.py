@@ -43,8 +43,8 @@ Ints = NDArray[np.int64]
 def plot_ages(run: Run, ax: "Axes | None" = None) -> "Axes":
     """How old the positions were on which followers acted, step by step: the mean and the oldest."""
     _check(run)
-    steps = np.arange(run.steps)
-    ages = [_links(run, step)[2] for step in steps.tolist()]
+    steps, believed = np.arange(run.steps), run.read("believed")
+    ages = [_links(run, step, believed[step])[2] for step in steps.tolist()]
     heard = [some[some != NOTHING] for some in ages]
     mean, oldest = (np.array([pick(some) if some.size else np.nan for some in heard]) for pick in (np.mean, np.max))
     waiting = np.array([(some == NOTHING).any() for some in ages])
@@ -71,7 +71,7 @@ def plot_messages(run: Run, step: int = -1, ax: "Axes | None" = None) -> "Axes":
     time = min(chosen_step(run, step), run.steps - 1)
     network, positions = run.network_at(time), run.read("positions", time, time + 1)[0]
     shown = first_agents(network)
-    receivers, senders, ages = _links(run, time)
+    receivers, senders, ages = _links(run, time, run.read("believed", time, time + 1)[0])
     drawn = np.isin(receivers, shown)
     receivers, senders, ages = receivers[drawn], senders[drawn], ages[drawn]
     kinds = {"at once": ages == 0, "late": ages > 0, "not heard yet": ages == NOTHING}
@@ -100,12 +100,11 @@ def plot_messages(run: Run, step: int = -1, ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
-def _links(run: Run, step: int) -> tuple[Ints, Ints, Ints]:
-    """Receivers, senders and ages (L,) of all links at a step."""
-    believed, ages = (run.read(name, step, step + 1)[0] for name in ("believed", "ages"))
+def _links(run: Run, step: int, believed: NDArray[np.integer]) -> tuple[Ints, Ints, Ints]:
+    """Receivers, senders and ages (L,) of all links at a step, by the epochs (N,) that agents believed in."""
     senders = senders_of(run.mission, step, believed)
-    rows, slots = np.nonzero((senders >= 0) & run.read("present", step, step + 1)[0][:, None])
-    return rows, senders[rows, slots], ages[rows, slots]
+    rows, slots = np.nonzero((senders >= 0) & run.present[step][:, None])
+    return rows, senders[rows, slots], run.ages[step, rows, slots]
 
 
 def _check(run: Run) -> None:

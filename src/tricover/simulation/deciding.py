@@ -145,9 +145,9 @@ def decide_all(mission: Mission, state: State) -> Decisions:
     if told.motion == "morph":
         return _down_the_layers(mission, state, told)
     decisions, look = Decisions.none_yet(mission, state), _look(mission, state, told)
-    for told, agents in _by_told(mission, state):
+    for believed, agents in _by_told(mission, state):
         view = view_of(mission, state, agents, look=look)
-        decisions.put(mission, view, told, decide(view, told, rows_of(state.memory, agents)))
+        decisions.put(mission, view, believed, decide(view, believed, rows_of(state.memory, agents)))
     return _counted(decisions, state, told, look)
 
 

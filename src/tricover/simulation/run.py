@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.control import CutOff, View, cut_off, decide, distances, memory_of
+from tricover.control import CutOff, Memory, Told, View, cut_off, decide, distances, memory_of
 from tricover.errors import InputError, UnknownNameError
 from tricover.geometry.approach import Approaches, Separation, approaches_of, separation_of
 from tricover.goals import settled_configuration
@@ -28,6 +28,7 @@ from tricover.simulation.scenario import Scenario
 from tricover.simulation.stored import StoreReader
 from tricover.simulation.tables import dataset_of, frame_of
 from tricover.targets import Targets
+from tricover.world import heard_at_once
 
 if TYPE_CHECKING:
     import pandas
@@ -241,7 +242,9 @@ class Run:
     def _numbers_sent(self) -> float:
         """Numbers that an agent sent in a step, on average over those who took part."""
         sent = sum(float(part.sum()) for _, part in self.blocks("numbers"))
-        there = sum(int(part.sum()) for _, part in self.blocks("present")) - int(self.present[-1].sum())
+        there = sum(int(part.sum()) for _, part in self.blocks("present")) - int(
+            self.epochs[-1].present(self.mission.agents).sum()
+        )
         return sent / max(there, 1)
 
     @cached_property
@@ -349,14 +352,17 @@ class Run:
     @cached_property
     def cut_off(self) -> list[CutOff]:
         """Agents that zones keep from their goals, as the team stands in the end; see ``control.zones``."""
-        epoch, network = self.epochs[-1], self.network
-        if epoch.told.obstacles is None:
-            return []
-        first, positions = (self.read("positions", step, step + 1)[0] for step in (epoch.start, self.steps))
-        agents = np.flatnonzero(network.layer >= 0)
-        heard = positions[network.in_neighbors[agents]]
-        view = View(max(self.steps - 1, 0), agents, positions[agents], heard, self.targets)
-        return cut_off(view, epoch.told, memory_of(epoch.told, first[agents]))
+        told = self.epochs[-1].told
+        return [] if told.obstacles is None else cut_off(*self._if_all_knew(told))
+
+    def _if_all_knew(self, told: Told) -> tuple[View, Told, Memory]:
+        """What everybody would know in the end if it heard and saw everything, was told and remembers."""
+        times = self.epochs[-1].start, self.steps
+        first, here = (self.read("positions", step, step + 1)[0] for step in times)
+        agents = np.flatnonzero(told.network.layer >= 0)
+        heard = heard_at_once(here, told.network.in_neighbors[agents])
+        view = View(max(self.steps - 1, 0), agents, here[agents], heard, self.targets)
+        return view, told, memory_of(told, first[agents])
 
     @cached_property
     def settled_at(self) -> int | None:
@@ -408,11 +414,6 @@ class Run:
     @property
     def _at_goals_of_full_sight(self) -> bool:
         """Whether everybody is in the end where it would go if it saw every target, within the tolerance."""
-        epoch, network = self.epochs[-1], self.network
-        first, here = (self.read("positions", step, step + 1)[0] for step in (epoch.start, self.steps))
-        agents = np.flatnonzero(network.layer >= 0)
-        heard = here[network.in_neighbors[agents]]
-        heard[network.layer[agents] == 0] = np.nan
-        view = View(max(self.steps - 1, 0), agents, here[agents], heard, self.targets)
-        decision = decide(view, epoch.told, memory_of(epoch.told, first[agents]))
-        return bool(distances(view, epoch.told, decision).max() <= self.mission.tolerance)
+        view, told, memory = self._if_all_knew(self.epochs[-1].told)
+        decision = decide(view, told, memory)
+        return bool(distances(view, told, decision).max() <= self.mission.tolerance)
