@@ -1,9 +1,6 @@
 """Lloyd's algorithm: the centralised baseline. Each agent moves to the centroid of the targets that are nearest to it.
 
-    r_i ← Σ_{j ∈ V_i} w_j d_j / Σ_{j ∈ V_i} w_j,    V_i = the targets that are nearer to agent i than to any other.
-
-The cost never rises and the iteration ends after finitely many steps, in a local optimum. Agents without targets stay
-where they are. It needs what our agents do not have: everybody's position, for everybody, at every step.
+``targets.placing`` has it. It needs what our agents do not have: everybody's position, for everybody, at every step.
 """
 
 from collections.abc import Sequence
@@ -13,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from tricover.coverage.metrics import assign, present_targets
+from tricover.coverage.metrics import present_targets
 from tricover.errors import InputError, listed
 from tricover.formats.points import checked_positions
 from tricover.targets import Targets, as_targets
+from tricover.targets.placing import settle
 
 __all__ = ["LloydResult", "lloyd"]
 
@@ -74,18 +72,7 @@ def lloyd(
     agents = checked_positions(positions, dimensions=(2,))
     free = _free(len(agents), fixed)
     points, weights = present_targets(as_targets(targets))
-    costs: list[float] = []
-    converged = False
-    while True:
-        distances, nearest = assign(agents, points)
-        costs.append(float((weights * distances**2).sum() / weights.sum()))
-        if len(costs) > 1 and costs[-2] - costs[-1] <= tolerance * costs[-2]:
-            converged = True
-        moved = _centroids(agents, free, nearest, points, weights)
-        converged = converged or np.array_equal(moved, agents)
-        if converged or len(costs) - 1 == iterations:
-            return LloydResult(agents, np.array(costs), converged)
-        agents = moved
+    return LloydResult(*settle(agents, points, weights, ~free, tolerance, iterations))
 
 
 def _free(count: int, fixed: Sequence[int] | NDArray[np.integer]) -> NDArray[np.bool_]:
@@ -96,17 +83,3 @@ def _free(count: int, fixed: Sequence[int] | NDArray[np.integer]) -> NDArray[np.
     free = np.ones(count, dtype=np.bool_)
     free[held] = False
     return free
-
-
-def _centroids(
-    agents: Floats, free: NDArray[np.bool_], nearest: NDArray[np.int64], points: Floats, weights: Floats
-) -> Floats:
-    """Where each agent goes: the centroid of its targets, or nowhere."""
-    mass = np.bincount(nearest, weights, len(agents))
-    # Offsets from the agent, not coordinates, so that far from the origin no digits are lost.
-    offsets = points - agents[nearest]
-    sums = np.stack([np.bincount(nearest, weights * offset, len(agents)) for offset in offsets.T], axis=-1)
-    moves = free & (mass > 0)
-    moved = agents.copy()
-    moved[moves] += sums[moves] / mass[moves, None]
-    return moved

@@ -16,13 +16,11 @@ from tricover.errors import InputError
 from tricover.formats.points import checked_positions
 from tricover.network import Network
 from tricover.targets import Targets, as_targets
-from tricover.threads import workers
+from tricover.targets.placing import find_nearest
 
-__all__ = ["Coverage", "assign", "coverage_cost", "find_nearest", "has_targets", "measure_coverage", "present_targets"]
+__all__ = ["Coverage", "assign", "coverage_cost", "has_targets", "measure_coverage", "present_targets"]
 
 Floats = NDArray[np.float64]
-
-ONE_THREAD = 10_000  # points: fewer are looked up before a second thread has started (1,000 in 0.2 ms, two cores)
 
 
 @dataclass(frozen=True)
@@ -59,15 +57,6 @@ def present_targets(targets: Targets) -> tuple[Floats, Floats]:
 def assign(positions: Floats, points: Floats) -> tuple[Floats, NDArray[np.int64]]:
     """Distance (D,) and index (D,) of the agent that is nearest to each point (D, 2)."""
     return find_nearest(positions, points, 1)
-
-
-def find_nearest(positions: Floats, points: Floats, count: int) -> tuple[Floats, NDArray[np.int64]]:
-    """Distances and indices of the ``count`` agents nearest to each point (D, 2): (D, count), or (D,) of one."""
-    from scipy.spatial import cKDTree
-
-    threads = 1 if len(points) < ONE_THREAD else workers()
-    distances, nearest = cKDTree(positions).query(points, k=count, workers=threads)
-    return np.asarray(distances), np.asarray(nearest, dtype=np.int64)
 
 
 def coverage_cost(positions: ArrayLike, targets: Targets | ArrayLike) -> float:

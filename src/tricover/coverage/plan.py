@@ -4,10 +4,7 @@ Algorithm 1 puts every follower inside its cell, whatever the formation, and the
 are weights that reproduce its place. So Lloyd's optimum is itself the formation: agents that hear three others, and
 sense no target, hold the configuration that Lloyd's algorithm needs everybody's position for. What is left to plan:
 
-- where Lloyd's algorithm starts: it stops in the nearest local optimum. Optimal agents have a density like √f, so they
-  start at equal steps of the spread Σ_j w_j f_j^{-1/2} along a space-filling curve through the targets. Then those who
-  would be missed least are sent where most is left to gain, and Lloyd's algorithm goes on, while that lowers the cost.
-  No chance is involved.
+- where Lloyd's algorithm starts, and how it leaves the nearest local optimum for a better one: ``targets.placing``.
 - a core: someone must stand inside the hull of the others. In a small team whose optimum has nobody there, the agent
   next to the targets' centroid stays there instead.
 - more agents than places to cover: one goes to each, the others between them.
@@ -20,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tricover.coverage.lloyd import LloydResult, lloyd
-from tricover.coverage.metrics import coverage_cost, find_nearest, present_targets
+from tricover.coverage.lloyd import lloyd
+from tricover.coverage.metrics import coverage_cost, present_targets
 from tricover.coverage.voronoi import triangulate
 from tricover.errors import FormationError, InputError
 from tricover.geometry.hull import convex_hull
@@ -30,6 +27,7 @@ from tricover.network import Network, build_network
 from tricover.network.roster import scaled
 from tricover.notebook import facts_as_html
 from tricover.targets import Targets, as_targets
+from tricover.targets.placing import improved, settle, start_places
 
 __all__ = ["Plan", "plan_formation", "plan_reference"]
 
@@ -37,7 +35,6 @@ Floats = NDArray[np.float64]
 
 _ROUNDING = 1.01
 _RESOLUTIONS = (5, 7, 10, 14, 20, 28, 35, 40, 57, 80, 113, 160, 226, 320, 453, 640, 905, 1280)
-_CURVE = 16  # levels of the space-filling curve
 _CONVERGED = 1e-6  # Lloyd's cost falls by less than this share of itself
 
 
@@ -114,69 +111,11 @@ def plan_reference(targets: Targets | ArrayLike, agents: int) -> Floats:
     if len(distinct) <= agents:
         reference = _filled(distinct, agents)
     else:
-        start = _start(points, weights, targets, agents)
-        reference = _improved(lloyd(start, targets, tolerance=_CONVERGED), targets).positions
+        density = targets.density if targets.weights is None else targets.density[targets.weights > 0]
+        start = start_places(points, weights / np.sqrt(density), agents)
+        found = settle(start, points, weights, tolerance=_CONVERGED)
+        reference = improved(found, points, weights, tolerance=_CONVERGED).places
     return reference if _has_interior(reference) else _with_core(reference, targets)
-
-
-def _start(points: Floats, weights: Floats, targets: Targets, agents: int) -> Floats:
-    """Targets at equal steps of the spread along the curve, (agents, 2), all different."""
-    density = targets.density if targets.weights is None else targets.density[targets.weights > 0]
-    places, first = np.unique(points, axis=0, return_inverse=True)
-    spread = np.bincount(first.ravel(), weights / np.sqrt(density))
-    order = np.argsort(_along_curve(places), kind="stable")
-    steps = np.cumsum(spread[order])
-    picked = np.searchsorted(steps, (np.arange(agents) + 0.5) * (steps[-1] / agents))
-    # Each its own target: push apart those that fell on the same one, forwards and then back from the end.
-    row = np.arange(agents)
-    picked = np.maximum.accumulate(picked - row) + row
-    picked = np.minimum(picked, len(places) - agents + row)
-    return np.asarray(places[order[picked]])
-
-
-def _along_curve(points: Floats) -> NDArray[np.int64]:
-    """Position of each point on Hilbert's curve through their bounding square."""
-    points = scaled(points)
-    low, size = points.min(axis=0), float(np.ptp(points, axis=0).max())
-    x, y = ((points - low) * ((2**_CURVE - 1) / size)).astype(np.int64).T
-    place = np.zeros(len(points), np.int64)
-    for level in range(_CURVE - 1, -1, -1):
-        right, up = (x >> level) & 1, (y >> level) & 1
-        place = 4 * place + (3 * right ^ up)
-        mirrored = (up == 0) & (right == 1)
-        x, y = np.where(mirrored, ~x, x), np.where(mirrored, ~y, y)
-        x, y = np.where(up == 0, y, x), np.where(up == 0, x, y)
-    return place
-
-
-def _improved(result: LloydResult, targets: Targets) -> LloydResult:
-    """Relocate a tenth of the team at a time, and half as many where that does not help."""
-    count = len(result.positions) // 10
-    while count:
-        trial = lloyd(_relocated(result.positions, targets, count), targets, tolerance=_CONVERGED)
-        if trial.cost < result.cost:
-            result = trial
-        else:
-            count //= 2
-    return result
-
-
-def _relocated(positions: Floats, targets: Targets, count: int) -> Floats:
-    """Agents with the ``count`` least losses go next to those with the most cost, onto their farthest target."""
-    points, weights = present_targets(targets)
-    distances, nearest = find_nearest(positions, points, 2)
-    squares, first = weights[:, None] * distances**2, nearest[:, 0]
-    missed = np.bincount(first, squares[:, 1] - squares[:, 0], len(positions))
-    costs = np.bincount(first, squares[:, 0], len(positions))
-    farthest = np.full(len(positions), -1)
-    order = np.argsort(squares[:, 0], kind="stable")
-    farthest[first[order]] = order
-    leaving = np.argsort(missed, kind="stable")[:count]
-    costs[leaving] = -1.0
-    crowded = np.argsort(-costs, kind="stable")[:count]
-    moved = positions.copy()
-    moved[leaving] = points[farthest[crowded]]
-    return moved
 
 
 def _filled(places: Floats, agents: int) -> Floats:
