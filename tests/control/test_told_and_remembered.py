@@ -11,6 +11,7 @@ from tests.simulation.teams import scenario, team
 from tricover import mdp
 from tricover.control import Near, Told, View, cells_of, decide, distances, memory_of, reach_sets_of
 from tricover.errors import InputError
+from tricover.goals.voronoi import Cells
 from tricover.simulation import Mission
 
 TRIANGLE = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]])
@@ -159,9 +160,8 @@ def test_rows_of_a_view_are_rows_of_all_that_it_holds():
     _, view = a_team()
     rng = np.random.default_rng(0)
     ages = rng.integers(0, 9, (40, 3))
-    lists = [rng.random((count, 2)) for count in rng.integers(0, 4, 40)]
-    near = Near(np.append(0, np.cumsum([len(some) for some in lists])), np.concatenate(lists))
-    view = replace(view, step=5, ages=ages, near=near)
+    near, cells = Near(np.arange(7), rng.random((7, 2))), Cells(rng.random(40), rng.random((40, 2)))
+    view = replace(view, step=5, ages=ages, near=near, cells=cells)
     for rows in ([3, 39, 3, 0], [], [7]):
         some = view.rows(np.array(rows, np.int64))
         assert some.step == 5
@@ -170,10 +170,9 @@ def test_rows_of_a_view_are_rows_of_all_that_it_holds():
         np.testing.assert_array_equal(some.heard, view.heard[rows])
         np.testing.assert_array_equal(some.ages, ages[rows])
         assert some.seen is view.seen
-        for row, agent in enumerate(rows):
-            own = some.near.positions[some.near.offsets[row] : some.near.offsets[row + 1]]
-            np.testing.assert_array_equal(own, lists[agent])
-        assert some.near.offsets[-1] == len(some.near.positions)
+        assert some.near is near  # of which a row reads what is in its range
+        np.testing.assert_array_equal(some.cells.masses, cells.masses[rows])
+        np.testing.assert_array_equal(some.cells.moments, cells.moments[rows])
     assert a_team()[1].rows(np.array([1])).near is None
 
 

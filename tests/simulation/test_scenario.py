@@ -250,7 +250,7 @@ def test_the_json_schema_describes_every_key():
     control = schema["$defs"]["Control"]["properties"]
     assert control["gamma"]["exclusiveMaximum"] == 1
     names, own = control["goal"]["anyOf"]
-    assert names["enum"] == ["centroid", "predictive", "rollout", "reference"]
+    assert names["enum"] == ["centroid", "predictive", "rollout", "reference", "cellplan", "voronoi", "descent"]
     assert re.match(own["pattern"], "mine:halfway")
     assert not re.match(own["pattern"], "halfway")
     assert all("description" in key or "$ref" in str(key) for key in control.values())

@@ -9,7 +9,6 @@ import tricover as tc
 from tests.simulation.stores import stop_at
 from tests.simulation.teams import scenario, team
 from tricover.control import points_as_sets
-from tricover.errors import InputError
 from tricover.simulation import Mission
 from tricover.simulation.deciding import decide_all, view_of
 from tricover.world import AllClear, PerfectChannel, PerfectSensor, Request, Scene, World, heard_at_once
@@ -31,17 +30,15 @@ def test_everybody_hears_where_its_in_neighbours_are_now():
 @pytest.mark.parametrize("within", [0.05, 0.3, 5.0])
 def test_who_is_near_is_who_is_near(within):
     positions = np.random.default_rng(4).random((60, 2))
-    agents = np.array([3, 59, 17, 3])
-    near = PerfectSensor().near(agents, positions, within)
-    for row, agent in enumerate(agents):
-        close = [
-            positions[other].tolist()
-            for other in range(60)
-            if other != agent and np.hypot(*(positions[other] - positions[agent])) <= within
-        ]
-        assert near.positions[near.offsets[row] : near.offsets[row + 1]].tolist() == close
-    with pytest.raises(InputError, match="positive number of metres"):
-        PerfectSensor().near(agents, positions, 0.0)
+    agents, living = np.array([3, 17, 59]), np.delete(np.arange(60), [5, 20])
+    near = PerfectSensor().near(agents, living, positions, within)
+    close = [
+        other for other in living if min(np.hypot(*(positions[other] - positions[agent])) for agent in agents) <= within
+    ]
+    assert near.agents.tolist() == close
+    np.testing.assert_array_equal(near.positions, positions[close])
+    everybody = PerfectSensor().near(agents, living, positions, None)
+    assert everybody.agents.tolist() == living.tolist()
 
 
 def test_what_is_clear_is_what_was_asked_for():

@@ -27,7 +27,7 @@ which it remembers, to its reference position. At step k it is to be at the shar
 simulator with all. A goal point on a cell's edge belongs to one cell, by the rule of ``CellGrid.locate``.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,12 +36,14 @@ from numpy.typing import NDArray
 from tricover.control.gathering import knowledge, looked_around
 from tricover.control.hearing import unheard
 from tricover.control.memory import SIGHTED, Memory, nothing_planned, rows_of
+from tricover.control.near import own_cells
 from tricover.control.planning import Replanned, moves_by_plan
 from tricover.control.told import Told
 from tricover.control.view import View
 from tricover.errors import InputError
 from tricover.geometry import OUTSIDE
 from tricover.goals import cell_points, goal_cells
+from tricover.goals.voronoi import within_triangles
 from tricover.goals.zones import HELD, TOUCHING, UNTOUCHED
 from tricover.targets import TargetLists
 
@@ -109,6 +111,8 @@ def decide(view: View, told: Told, memory: Memory) -> Decision:
     """What each agent does next: a function of what it knows, was told and remembers."""
     if view.step < told.launch:
         return _fly_to_place(view, told, memory)
+    if told.hears_near:
+        view = replace(view, cells=own_cells(view, told))
     kinds = _kinds(view, told)
     for kind, decide_alike in enumerate((_follow, _go_to_place, _wait)):
         if (kinds == kind).all():
@@ -160,6 +164,12 @@ def _follow(view: View, told: Told, memory: Memory) -> Decision:
 
 def _goals(view: View, told: Told, memory: Memory, triangles: Floats) -> tuple[Floats, Memory]:
     """Goal points (A, 2) of followers in triangles (A, 3, 2), and what they remember of what they know."""
+    if told.goal == "voronoi":
+        centroids = own_cells(view, told).centroids(view.positions)
+        points = within_triangles(centroids, triangles, view.positions, told.rest)
+        points = told.with_room(points, view.agents, triangles)
+        rests = told.at_rest(view.step, view.agents)
+        return np.where(rests[:, None], view.positions, points), _looked(view, told, memory)
     if not isinstance(view.seen, TargetLists):
         return told.local_goal(view.agents, triangles, view.seen), {}
     known, learned = knowledge(view, told, memory, triangles)
@@ -205,13 +215,13 @@ def _around(view: View, told: Told, goals: Floats, cells: Cells) -> Cells:
     return Cells(cells.state, np.where(touched, goal, cells.goal), np.where(touched, following, cells.next))
 
 
+def _looked(view: View, told: Told, memory: Memory) -> Memory:
+    """What agents remember of what they see; nothing where they see everything."""
+    return looked_around(view, told, memory) if isinstance(view.seen, TargetLists) else {}
+
+
 def _go_to_place(view: View, told: Told, memory: Memory) -> Decision:
-    places = np.empty((len(told.network), 2))
-    places[told.network.anchors] = told.places(view.step)
-    setpoints = places[view.agents]
-    if told.some_stay:
-        setpoints = np.where(np.isnan(setpoints), memory["place"], setpoints)
-    learned = looked_around(view, told, memory) if isinstance(view.seen, TargetLists) else {}
+    setpoints, learned = _places(view, told, memory), _looked(view, told, memory)
     if told.motion != "walk":
         plan = nothing_planned(len(setpoints)) if told.motion == "morph" else {}
         return Decision(setpoints, setpoints, None, {**plan, **learned})
@@ -221,6 +231,20 @@ def _go_to_place(view: View, told: Told, memory: Memory) -> Decision:
     held = told.obstacles.crossed(view.positions, setpoints, TOUCHING) >= 0
     cells.goal[held] = cells.next[held] = HOLD
     return Decision(setpoints, np.where(held[:, None], view.positions, setpoints), cells, learned)
+
+
+def _places(view: View, told: Told, memory: Memory) -> Floats:
+    """Where anchors go, (A, 2): to their places, or to the centroids of their Voronoi cells."""
+    if told.free:
+        centroids = own_cells(view, told).centroids(view.positions)
+        moves = centroids - view.positions
+        few = (moves * moves).sum(axis=1) < told.rest * told.rest
+        few |= told.at_rest(view.step, view.agents)
+        return np.where(few[:, None], view.positions, centroids)
+    places = np.empty((len(told.network), 2))
+    places[told.network.anchors] = told.places(view.step)
+    sent = places[view.agents]
+    return np.where(np.isnan(sent), memory["place"], sent) if told.some_stay else sent
 
 
 def _no_cells(count: int) -> Cells:

@@ -7,6 +7,7 @@ where the anchors go. From the network, each agent derives its own part.
 import json
 from dataclasses import dataclass, fields
 from functools import cached_property
+from math import sqrt
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -19,8 +20,8 @@ from tricover.formats.plain_json import parsed
 from tricover.formats.points import LARGEST
 from tricover.geometry import CellGrid, Zones, as_zones
 from tricover.goals import GoalRule, LocalGoal, prepare
-from tricover.goals.nested import floor_of
-from tricover.goals.room import with_room
+from tricover.goals.nested import extent_of, floor_of
+from tricover.goals.room import points_with_room, with_room
 from tricover.limits import check_room
 from tricover.network import Network
 from tricover.own import label_of
@@ -36,6 +37,7 @@ MOTIONS: tuple[Motion, ...] = get_args(Motion)
 
 RECALL = 1024
 """Points that an agent remembers, if it is not told otherwise: 25 kB. What is beyond becomes fewer points."""
+_REST = 1e-3  # of the mean spacing of the team
 _CELL_BYTES = 200.0  # of a cell while its decision process is solved: measured with 250,000 to 4 million of them
 
 
@@ -65,6 +67,11 @@ class Told:
         sight: metres that an agent sees; None: it sees every target.
         summary: what agents tell their parents of targets: at most so many points, or "sums"; None: nothing.
         recall: how many points an agent remembers of what it has seen.
+        range: metres within which agents hear of others near by, for the goals "voronoi" and "descent"; None: as far as
+            it takes.
+        free: whether anchors have no places of their own: they go to the centroids of their own Voronoi cells.
+        until: the step from which on anchors stay where they are, and layer l from l steps later on, with the goals
+            "voronoi" and "descent": so that everybody comes to rest inside a triangle that rests. None: never.
     """
 
     network: Network
@@ -85,6 +92,9 @@ class Told:
     sight: float | None = None
     summary: int | str | None = None
     recall: int = RECALL
+    range: float | None = None
+    free: bool = False
+    until: int | None = None
 
     def __post_init__(self) -> None:
         if self.motion not in MOTIONS:
@@ -100,7 +110,7 @@ class Told:
         if type(self.window) is not int or self.window < 1:
             raise InputError(f"window must be a whole number of moves from 1 on, not {shown(self.window)}")
         self._check_sight()
-        for name in ("speed", "separation", "sight"):
+        for name in ("speed", "separation", "sight", "range"):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, int | float) and 0 < value <= LARGEST):
                 raise InputError(f"{name} must be a positive number of metres, not {shown(value)}")
@@ -139,6 +149,31 @@ class Told:
             return local_goal
         resolution = self.resolution if self.motion == "walk" else None
         return with_room(local_goal, self.network, self.separation, resolution)
+
+    @property
+    def hears_near(self) -> bool:
+        """Whether agents have to hear of those near by."""
+        return self.goal in ("voronoi", "descent")
+
+    @cached_property
+    def rest(self) -> float:
+        """Metres: who would move by less for its Voronoi cell stays where it is."""
+        living = max(int((self.network.layer >= 0).sum()), 1)
+        return _REST * extent_of(self.network) / sqrt(living)
+
+    def at_rest(self, step: int, agents: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Who of agents (A,) stays where it is from this step on."""
+        if self.until is None or not self.hears_near:
+            return np.zeros(len(agents), np.bool_)
+        return np.asarray(step >= self.until + self.network.layer[agents])
+
+    def with_room(self, points: Floats, agents: NDArray[np.int64], triangles: Floats) -> Floats:
+        """Goal points (A, 2) of agents (A,) in triangles (A, 3, 2), with the room that a separation asks for."""
+        if self.separation is None or self.motion == "morph":
+            return points
+        resolution = self.resolution if self.motion == "walk" else None
+        below = self.network.descendants[agents]
+        return points_with_room(points, triangles, below, self.separation, resolution)
 
     @cached_property
     def obstacles(self) -> Zones | None:

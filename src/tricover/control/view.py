@@ -5,31 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tricover.goals.voronoi import Cells, Near
 from tricover.targets import TargetLists, Targets
 
 __all__ = ["Near", "Received", "View"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class Near:
-    """Positions of the agents near each of A agents, one list after another.
-
-    Attributes:
-        offsets: the list of row k is positions[offsets[k]:offsets[k + 1]], (A + 1,).
-        positions: where they stand, (L, 2), in metres.
-    """
-
-    offsets: Ints
-    positions: Floats
-
-    def rows(self, rows: Ints) -> "Near":
-        """The lists of some of the agents."""
-        parts = [np.arange(self.offsets[row], self.offsets[row + 1]) for row in rows]
-        offsets = np.append(0, np.cumsum([len(part) for part in parts], dtype=np.int64))
-        return Near(offsets, self.positions[np.concatenate([np.empty(0, np.int64), *parts])])
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +61,9 @@ class View:
         announced: where their in-neighbours will be at t+1, as these have just announced, (A, 3, 2); NaN for anchors.
             None where nobody announces anything: only ``morph`` asks for it.
         received: what they were told of targets, where they see only so far; else None.
-        near: where the agents are that stand near each of these; None where nobody looks for them.
+        cells: their own Voronoi cells among those near by, where the goal rule asks for them: see ``near``.
+        near: where the agents near by are, themselves included. A row reads only those within its range. So an agent on
+            its own passes these, and a simulator passes all. None where the goal rule does not ask for them.
     """
 
     step: int
@@ -91,13 +75,14 @@ class View:
     near: Near | None = None
     announced: Floats | None = None
     received: Received | None = None
+    cells: Cells | None = None
 
     def rows(self, rows: Ints) -> "View":
         """What some of the agents know."""
         ages = None if self.ages is None else self.ages[rows]
-        near = None if self.near is None else self.near.rows(rows)
         announced = None if self.announced is None else self.announced[rows]
         known = self.agents[rows], self.positions[rows], self.heard[rows]
         seen = self.seen.rows(rows) if isinstance(self.seen, TargetLists) else self.seen
         received = None if self.received is None else self.received.rows(rows)
-        return View(self.step, *known, seen, ages, near, announced, received)
+        cells = None if self.cells is None else Cells(*(part[rows] for part in self.cells))
+        return View(self.step, *known, seen, ages, self.near, announced, received, cells)

@@ -34,7 +34,7 @@ from tricover.errors import InputError
 from tricover.formats.points import LARGEST, checked_positions
 from tricover.geometry.approach import Separation, separation
 
-__all__ = ["EXACT", "Assignment", "assess_flight", "assign_by_groups", "assign_places"]
+__all__ = ["EXACT", "Assignment", "assess_flight", "assign_by_groups", "assign_places", "least_travel"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -98,6 +98,11 @@ def assign_places(starts: ArrayLike, places: ArrayLike) -> Assignment:
     _mend(begin, goals, order, promised)
     order.flags.writeable = False
     return Assignment(order, *assess_flight(begin, goals[order]))
+
+
+def least_travel(starts: Floats, goals: Floats) -> Ints:
+    """The goals (N,) of starts (N, 2) with the least sum of squared distances; nearly so for more than ``GROUP``."""
+    return _optimum(starts, goals) if len(starts) <= GROUP else assign_by_groups(starts, goals)
 
 
 def assess_flight(starts: Floats, ends: Floats) -> tuple[Separation, float]:

@@ -22,7 +22,7 @@ from tricover.goals.rules import LocalGoal, inner_weights
 from tricover.network import Network
 from tricover.targets import TargetLists, Targets
 
-__all__ = ["inset_by", "least_weights", "with_room"]
+__all__ = ["inset_by", "least_weights", "points_with_room", "with_room"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -33,19 +33,26 @@ def with_room(local_goal: LocalGoal, network: Network, separation: float, resolu
 
     In cells, a weight of the goal cell's centre is up to 2/(3M) less than that of the goal point: so much is added.
     """
-    cell = 0.0 if resolution is None else 2 / (3 * resolution)
 
     def roomy(agents: Ints, triangles: Floats, targets: Targets | TargetLists) -> Floats:
         points = local_goal(agents, triangles, targets)
-        least = least_weights(triangles, network.descendants[agents], separation) + cell
-        least /= np.maximum(least.sum(axis=1, keepdims=True), 1.0)
-        weights = inner_weights(points, triangles)
-        short = np.flatnonzero((weights < least).any(axis=1))
-        points = points.copy()
-        points[short] = combine(inset_by(weights[short], least[short]), triangles[short])
-        return points
+        return points_with_room(points, triangles, network.descendants[agents], separation, resolution)
 
     return roomy
+
+
+def points_with_room(
+    points: Floats, triangles: Floats, descendants: NDArray[np.integer], separation: float, resolution: int | None
+) -> Floats:
+    """Goal points (A, 2) in triangles (A, 3, 2) that leave room for so many descendants (A, 3)."""
+    cell = 0.0 if resolution is None else 2 / (3 * resolution)
+    least = least_weights(triangles, descendants, separation) + cell
+    least /= np.maximum(least.sum(axis=1, keepdims=True), 1.0)
+    weights = inner_weights(points, triangles)
+    short = np.flatnonzero((weights < least).any(axis=1))
+    points = points.copy()
+    points[short] = combine(inset_by(weights[short], least[short]), triangles[short])
+    return points
 
 
 def least_weights(triangles: Floats, descendants: NDArray[np.integer], separation: float) -> Floats:

@@ -39,7 +39,7 @@ from tricover.network import Network
 from tricover.own import check_form, found, is_name
 from tricover.targets import TargetLists, Targets
 
-__all__ = ["RULES", "GoalRule", "LocalGoal", "cell_points", "goal_cells", "inner_weights", "prepare"]
+__all__ = ["RULES", "TEAM_RULES", "GoalRule", "LocalGoal", "cell_points", "goal_cells", "inner_weights", "prepare"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -49,6 +49,8 @@ GoalRule: TypeAlias = Callable[[Network], LocalGoal]
 
 #: Names of the built-in rules; each is the function of that name in the module of that name.
 RULES = ("centroid", "predictive", "rollout", "reference")
+#: Goals that ask for more than a triangle and its targets: the network itself is planned, or agents near by are heard.
+TEAM_RULES = ("cellplan", "voronoi", "descent")
 
 # Of the triangle's size: how far outside a goal point may be. Rounding of a weighted mean does 1e-15 or so; points that
 # went through a file with ten digits pass, too.
@@ -93,6 +95,8 @@ def prepare(goal: str | GoalRule, network: Network) -> LocalGoal:
 
 
 def _built_in(name: object) -> GoalRule:
+    if name in TEAM_RULES:
+        raise InputError(f"the goal {name!r} is about more than one triangle: simulate a scenario with it")
     if name not in RULES:
         raise InputError(f"goal must be {', '.join(map(repr, RULES))}, a function or 'module:function', not {name!r}")
     rule: GoalRule = getattr(import_module(f"tricover.goals.{name}"), str(name))

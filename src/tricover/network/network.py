@@ -20,13 +20,13 @@ from tricover.network import interchange, notebook
 from tricover.network.core import Choice, as_choice
 from tricover.network.mentees import RULES, MenteeRule
 from tricover.network.roster import agent_indices, as_roster
-from tricover.network.structure import Structure, build_structure, by_layer, repair_structure
+from tricover.network.structure import Structure, build_structure, by_layer, fill_structure, repair_structure
 from tricover.own import is_name, label_of
 
 if TYPE_CHECKING:
     import networkx
 
-__all__ = ["Network", "NeuralLayer", "build_network"]
+__all__ = ["Network", "NeuralLayer", "build_network", "network_in_frame"]
 
 Indices = NDArray[np.int64]
 
@@ -233,6 +233,30 @@ def build_network(
     if living.shape != (len(points),) or living.dtype != np.bool_:
         raise InputError(f"alive must be an array of {len(points)} truth values")
     return _network(points, build_structure(points, living, mentee, choice), mentee, choice)
+
+
+def network_in_frame(
+    reference: NDArray[np.float64],
+    boundary: Indices,
+    core: int,
+    first_cells: Indices,
+    mentee: str | MenteeRule,
+    alive: NDArray[np.bool_],
+) -> Network:
+    """Algorithm 1 inside first cells that were agreed on, in the plane.
+
+    Args:
+        reference: distinct places (N, 2), those of followers inside their first cells.
+        boundary: corner agents (H,) of a polygon that is a star around the core, counter-clockwise.
+        core: the core agent.
+        first_cells: for each living follower its first cell, (N,); cell h lies between boundary agents h and h+1.
+        mentee: as in ``build_network``.
+        alive: which agents of the roster are alive, (N,).
+    """
+    turn = int(np.argmin(boundary))  # the boundary begins with its lowest number
+    cells = (first_cells - turn) % len(boundary)
+    structure = fill_structure(reference, alive, mentee, np.roll(boundary, -turn), core, cells)
+    return _network(reference, structure, mentee, core)
 
 
 def _network(reference: NDArray[np.float64], structure: Structure, mentee: str | MenteeRule, core: Choice) -> Network:

@@ -28,6 +28,7 @@ __all__ = [
     "by_layer",
     "children_of",
     "count_descendants",
+    "fill_structure",
     "parents_and_slots",
     "repair_structure",
 ]
@@ -68,14 +69,7 @@ def build_structure(reference: Floats, alive: Alive, mentee: str | MenteeRule, c
     places = scaled(reference)
     hull = _hull_of(places, np.flatnonzero(alive))
     core_agent = choose_core(reference, places, hull.vertices, alive, core)
-    count, corners = len(reference), reference.shape[1] + 1
-    structure = Structure(
-        hull.vertices,
-        core_agent,
-        np.full((count, corners), -1, np.int32),
-        np.where(alive, 0, -1).astype(np.int32),
-        np.zeros((count, corners), np.int32),
-    )
+    structure = _nobody_below(hull.vertices, core_agent, reference, alive)
     belongs = alive.copy()
     belongs[hull.vertices] = belongs[core_agent] = False
     belongs[_inside(places, hull, np.flatnonzero(~alive))] = True
@@ -84,6 +78,36 @@ def build_structure(reference: Floats, alive: Alive, mentee: str | MenteeRule, c
     fan = _fan(hull, core_agent)
     _fill(structure, reference, places, alive, mentee, _grouped(agents, cones, fan, np.ones(len(fan), np.int32)))
     return structure
+
+
+def fill_structure(
+    reference: Floats, alive: Alive, mentee: str | MenteeRule, boundary: Indices, core: int, first_cells: Indices
+) -> Structure:
+    """Algorithm 1 from given first cells down, in the plane.
+
+    Cell h lies between boundary agents h and h+1 and the core. ``first_cells`` (N,) says to which of them each living
+    follower belongs.
+    """
+    structure = _nobody_below(boundary, core, reference, alive)
+    belongs = alive.copy()
+    belongs[boundary] = belongs[core] = False
+    agents = np.flatnonzero(belongs)
+    fan = np.column_stack([boundary, np.roll(boundary, -1), np.full(len(boundary), core)]).astype(np.int32)
+    cells = _grouped(agents, first_cells[agents], fan, np.ones(len(fan), np.int32))
+    _fill(structure, reference, scaled(reference), alive, mentee, cells)
+    return structure
+
+
+def _nobody_below(boundary: Indices, core: int, reference: Floats, alive: Alive) -> Structure:
+    """A structure of anchors alone, with room for everybody."""
+    count, corners = len(reference), reference.shape[1] + 1
+    return Structure(
+        boundary,
+        core,
+        np.full((count, corners), -1, np.int32),
+        np.where(alive, 0, -1).astype(np.int32),
+        np.zeros((count, corners), np.int32),
+    )
 
 
 def repair_structure(

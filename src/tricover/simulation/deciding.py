@@ -128,15 +128,19 @@ def view_of(
     announced = None if following is None else following[network.in_neighbors[agents]]
     if announced is not None:
         announced[network.layer[agents] == 0] = np.nan  # anchors hear nobody
+    near = None
+    if told.hears_near:
+        living = np.flatnonzero(network.layer >= 0)
+        near = world.sensor.near(agents, living, state.positions, told.range)
     look = look or look_around(mission, state, told, agents)
     if look is None:
         places = state.positions[agents]
         seen = world.sensor.see(mission.scene_at(state.step), agents, places)
-        return View(state.step, agents, places, heard, seen, ages, announced=announced)
+        return View(state.step, agents, places, heard, seen, ages, near, announced)
     received = look.received_by(told, state, agents, heard if announced is None else announced)
     seen = look.seen.rows(np.searchsorted(look.agents, agents))
     known = state.positions[agents], heard, seen, ages
-    return View(state.step, agents, *known, announced=announced, received=received)
+    return View(state.step, agents, *known, near, announced, received)
 
 
 def decide_all(mission: Mission, state: State) -> Decisions:

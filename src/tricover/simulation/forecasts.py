@@ -136,11 +136,11 @@ def _too_close(mission: Mission, asked: float) -> Iterator[str]:
 
 def _places(mission: Mission) -> Floats | None:
     """Where the team should settle, (N, 2); None where it is not known yet."""
-    last, control = mission.epochs[-1], mission.scenario.control
-    if last.told.some_stay:
+    last = mission.epochs[-1]
+    if last.told.some_stay or last.told.hears_near:
         return None
     targets, anchors = mission.targets_at(mission.scenario.steps), last.told.paths[-1]
-    mode = control.goal, control.motion, control.resolution, last.told.separation
+    mode = last.told.goal, last.told.motion, last.told.resolution, last.told.separation
     return settled_configuration(last.network, targets, anchors, *mode)
 
 

@@ -8,7 +8,7 @@ So a step costs what the agents cost that moved or listen to one who did, and a 
 
 It is for worlds in which everybody hears and sees the truth at once. In others knowledge changes in other ways, and
 everybody decides anew; so it does on the way from the pads, and with the motion ``morph``, in which everybody hears of
-the next step.
+the next step. Where agents hear of those near by, everybody decides anew, too.
 """
 
 from dataclasses import replace
@@ -61,13 +61,13 @@ class Incremental:
     def __call__(self, mission: Mission, state: State) -> Decisions:
         """What everybody decides at a step."""
         world, motion = mission.world, mission.scenario.control.motion
-        anew = motion == "morph" or state.step < mission.launch
+        told = mission.epoch_at(state.step).told
+        anew = motion == "morph" or state.step < mission.launch or told.hears_near
         if not world.channel.perfect or not world.sensor.sees_all or anew:
             return decide_all(mission, state)
         links, changed = self._look(mission, state)
         anchors = links.network.anchors
         view = view_of(mission, state, anchors)
-        told = mission.epoch_at(state.step).told
         if told.learns:
             changed = links.also(due(told, state.memory), changed)
         decision = decide(view, told, rows_of(state.memory, anchors))

@@ -11,7 +11,8 @@ begin after it, and agents leave or join no sooner. Targets move by the clock of
 Anchors after a repair: one that has a given place keeps it. An agent that becomes an anchor and has none stays where
 it stands at that moment (with no places given at all, or fitted ones, everybody's place is defined anyway).
 
-With the motion ``morph`` networks after an event are built from where the living stand, see ``morphing``.
+With the motion ``morph`` networks after an event are built from where the living stand, see ``morphing``. A team that
+plans by itself, or polishes its places, has more epochs than events, see ``phases``.
 """
 
 import json
@@ -28,7 +29,9 @@ from tricover.control.told import RECALL
 from tricover.errors import FileFormatError, InputError, shown
 from tricover.formats import Projection
 from tricover.formats.plain_json import parsed
+from tricover.goals import GoalRule
 from tricover.goals.anchors import anchor_positions
+from tricover.goals.cellplan import Messages
 from tricover.network import Network, build_network
 from tricover.simulation.hearing import listen, no_post
 from tricover.simulation.resolve import Ground, ground_of, still_from
@@ -40,11 +43,28 @@ from tricover.targets import Targets
 from tricover.vehicles import Vehicle, lands, ranges
 from tricover.world import KeepApart, Scene, World
 
-__all__ = ["Epoch", "Mission", "as_mission", "epoch_at", "paths_of", "roster_of", "told_of"]
+__all__ = [
+    "Epoch",
+    "Mission",
+    "as_mission",
+    "epoch_at",
+    "has_phases",
+    "homes_of",
+    "joins_of",
+    "paths_of",
+    "polish_of",
+    "roster_of",
+    "told_of",
+]
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
+POLISH, FEWEST_AND_MOST = 600, (3, 20)
+"""Steps times agents of Lloyd in the triangle after a cell plan, unless the scenario says otherwise.
+
+Three steps bring 200 agents and more all that there is to gain; 57 gain until the tenth or so: see docs/goals.md.
+"""
 CLOSE = 0.05
 """Metres within which a vehicle that may miss counts as at a point, unless the scenario says otherwise.
 
@@ -55,10 +75,17 @@ Three times what crazyflies keep: after four steps of 2 s at a goal point up to 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Epoch:
-    """A network and what agents are told, from a step on."""
+    """A network and what agents are told, from a step on.
+
+    Attributes:
+        start: its first step.
+        told: the network, and all else that agents are told.
+        messages: what was said to agree on it, where it was planned; else None.
+    """
 
     start: int
     told: Told
+    messages: Messages | None = None
 
     def __repr__(self) -> str:
         return f"<Epoch from step {self.start} on: {self.network}>"
@@ -105,22 +132,18 @@ class Mission:
                 f"simulate and steps take a Scenario, not {type(scenario).__name__}: Scenario.load reads a file"
             )
         ground = ground_of(scenario)
-        if scenario.control.motion == "morph":
-            if not scenario.world.channel(scenario.seed).perfect:
-                raise InputError(
-                    'world: with motion = "morph" agents announce their next places within a step: leave delay, loss '
-                    'and radio out, or take motion = "reach" or "walk"'
-                )
-            from tricover.simulation.morphing import morph_epochs  # here, as it takes steps
+        if has_phases(scenario):
+            from tricover.simulation.phases import flown_epochs  # here, as it takes steps
 
-            return cls.with_epochs(scenario, morph_epochs(scenario, ground), ground)
-        networks = _networks(scenario, ground)
-        used = [(max(start, ground.launch), one) for start, one in networks]
-        paths = paths_of(scenario, ground.targets, used)
-        parts = zip(networks, paths, strict=True)
-        epochs = [Epoch(start, told_of(scenario, one, path, ground)) for (start, one), path in parts]
-        joining = [join.places for join in _joins(scenario)]
-        if ground.zones is not None:
+            epochs = flown_epochs(scenario, ground)
+        else:
+            networks = homes_of(scenario, ground)
+            used = [(max(start, ground.launch), one) for start, one in networks]
+            paths = paths_of(scenario, ground.targets, used)
+            parts = zip(networks, paths, strict=True)
+            epochs = [Epoch(start, told_of(scenario, one, path, ground)) for (start, one), path in parts]
+        joining = [join.places for join in joins_of(scenario)]
+        if ground.zones is not None and scenario.control.motion != "morph":
             begin = ground.reference if ground.launch else ground.start
             check_zones([(epoch.start, epoch.told) for epoch in epochs], np.concatenate([begin, *joining]))
         return cls.with_epochs(scenario, epochs, ground)
@@ -214,7 +237,7 @@ class Mission:
 
     def start(self) -> State:
         """Everybody at rest at step 0."""
-        joining = [join.places for join in _joins(self.scenario)]
+        joining = [join.places for join in joins_of(self.scenario)]
         positions = np.concatenate([self.ground.start, *joining])
         sent = np.full((self.world.channel.history, self.agents, 2), np.nan)
         memory = self.memory_at(positions)
@@ -254,7 +277,9 @@ class Mission:
             raise FileFormatError(f"this is not the text of a mission ({type(error).__name__}: {error})") from None
         mission = cls.with_epochs(scenario, epochs)
         roster = roster_of(scenario, mission.ground.reference)
-        for epoch in epochs if scenario.control.motion != "morph" else epochs[:1]:
+        for epoch in epochs:
+            if has_phases(scenario) and (epoch.start or scenario.control.motion != "morph"):
+                continue  # networks of where the team stood, or of its own plans
             if not np.array_equal(epoch.network.reference, roster[: len(epoch.network)]):
                 raise FileFormatError(f"the network from step {epoch.start} on is not that of the scenario's team")
             if epoch.told.launch != mission.launch:
@@ -301,13 +326,30 @@ def _agents(scenario: Scenario, ground: Ground) -> int:
     return len(ground.reference) + sum(len(join.reference) for join in scenario.events.join)
 
 
-def _joins(scenario: Scenario) -> list[Join]:
+def joins_of(scenario: Scenario) -> list[Join]:
     """Those who join, in the order in which they get their numbers."""
     return sorted(scenario.events.join, key=lambda join: join.step)
 
 
-def _networks(scenario: Scenario, ground: Ground) -> list[tuple[int, Network]]:
-    """The networks, each with its first step; an event that cannot be is an error that names it."""
+def has_phases(scenario: Scenario) -> bool:
+    """Whether epochs follow from how the team flies, or from plans of its own; see ``phases``."""
+    control = scenario.control
+    return control.motion == "morph" or control.goal == "cellplan" or sum((control.polish or {}).values()) > 0
+
+
+def polish_of(scenario: Scenario, agents: int) -> tuple[str, int]:
+    """The rule by which a team of so many agents goes on when it is at its goals, and for how many steps."""
+    given = scenario.control.polish
+    if given is not None:
+        ((rule, steps),) = given.items()
+        return str(rule), int(steps)
+    perfect = scenario.world.channel(scenario.seed).perfect
+    polishes = scenario.control.goal == "cellplan" and perfect
+    return "voronoi", int(np.clip(POLISH // agents, *FEWEST_AND_MOST)) if polishes else 0
+
+
+def homes_of(scenario: Scenario, ground: Ground) -> list[tuple[int, Network]]:
+    """The networks of the roster, each with its first step; an event that cannot be is an error that names it."""
     settings, events = scenario.network, scenario.events
     network = build_network(ground.reference, settings.mentee, settings.core)
     found = [(0, network)]
@@ -330,18 +372,34 @@ def _networks(scenario: Scenario, ground: Ground) -> list[tuple[int, Network]]:
 
 def roster_of(scenario: Scenario, reference: Floats) -> Floats:
     """Reference positions of the final roster, (N, 2): those of the start, and of all who join."""
-    return np.concatenate([reference, *(join.reference for join in _joins(scenario))])
+    return np.concatenate([reference, *(join.reference for join in joins_of(scenario))])
 
 
-def told_of(scenario: Scenario, network: Network, paths: Floats, ground: Ground) -> Told:
-    """What the agents of a network are told."""
+def told_of(
+    scenario: Scenario,
+    network: Network,
+    paths: Floats,
+    ground: Ground,
+    goal: str | GoalRule | None = None,
+    free: bool | None = None,
+    until: int | None = None,
+) -> Told:
+    """What the agents of a network are told; their goal is the scenario's, or that of a phase.
+
+    Whether anchors are ``free`` follows from the goal, where it is not said: they are with "voronoi", unless they have
+    given places. ``until`` when they are in motion.
+    """
     control = scenario.control
-    names = ("goal", "motion", "resolution", "alpha", "beta", "gamma", "margin", "speed", "window")
+    names = ("goal", "motion", "resolution", "alpha", "beta", "gamma", "margin", "speed", "window", "range")
     settings = {name: getattr(control, name) for name in names}
+    settings["goal"] = settings["goal"] if goal is None else goal
+    given = scenario.anchors is not None and not scenario.anchors.fit
+    settings["free"] = (settings["goal"] == "voronoi" and not given) if free is None else free
     settings["kernel"] = control.kernel["slip"] if isinstance(control.kernel, dict) else control.kernel
     if scenario.world.sight is not None:
         world = scenario.world
         settings |= {"sight": world.sight, "summary": world.summary, "recall": min(RECALL, len(ground.targets))}
+    settings["until"] = until
     return Told(network, paths, **settings, separation=_apart(scenario), zones=ground.zones, launch=ground.launch)
 
 

@@ -13,8 +13,6 @@ around the core (``network.fan``), or nobody could be nested in it: orientations
 quadratics in time, and their signs are looked at before the run.
 """
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,14 +24,11 @@ from tricover.limits import check_room
 from tricover.network import Network, build_network
 from tricover.network.fan import fan_of, turns_around
 from tricover.network.roster import agent_indices, as_roster
-from tricover.simulation.deciding import decide_all
-from tricover.simulation.mission import Epoch, Mission, paths_of, told_of
+from tricover.simulation.mission import paths_of
 from tricover.simulation.resolve import Ground
 from tricover.simulation.scenario import Scenario
-from tricover.simulation.state import State
-from tricover.simulation.step import advance
 
-__all__ = ["AnchorWays", "morph_epochs"]
+__all__ = ["AnchorWays", "first_network", "network_at"]
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -41,40 +36,15 @@ Flags = NDArray[np.bool_]
 _SHARES = np.linspace(0.0, 1.0, 1001)  # of a leg, at which an error says where it goes wrong
 
 
-def morph_epochs(scenario: Scenario, ground: Ground) -> list[Epoch]:
-    """The epochs of a scenario whose team morphs."""
-    settings, events = scenario.network, scenario.events
-    network = build_network(ground.reference, settings.mentee, settings.core)
-    start = ground.reference if scenario.formation.assign else ground.start
+def first_network(scenario: Scenario, ground: Ground) -> Network:
+    """The network of the reference positions, in which the team must be nested at the start."""
+    network = build_network(ground.reference, scenario.network.mentee, scenario.network.core)
     if scenario.formation.start is not None:
-        _check_nested(network, start)
-    ways = AnchorWays(scenario, ground, network)
-    epochs = [Epoch(0, told_of(scenario, network, ways.after(0, network, start), ground))]
-    mission = Mission.with_epochs(scenario, epochs, ground)
-    state = mission.start()
-    for step in sorted({leave.step for leave in events.leave} | {join.step for join in events.join}):
-        state = _flown(mission, state, min(step, scenario.steps))  # what comes after the end is never flown
-        try:
-            network = _network_at(scenario, step, network, state.positions)
-            told = told_of(scenario, network, ways.after(state.step, network, state.positions), ground)
-        except InputError as error:
-            raise type(error)(f"events at step {step}: {error}") from None
-        epochs = [*epochs, Epoch(step, told)]
-        mission = Mission.with_epochs(scenario, epochs, ground)
-    return epochs
+        _check_nested(network, ground.reference if scenario.formation.assign else ground.start)
+    return network
 
 
-def _flown(mission: Mission, state: State, step: int) -> State:
-    """The state at a step, from a state at which an epoch of the mission begins."""
-    state = replace(state, present=mission.present_at(state.step), still=False)
-    while state.step < step:
-        if state.still:  # nothing changes any more before the event
-            return replace(state, step=step)
-        state = advance(mission, state, decide_all).state
-    return state
-
-
-def _network_at(scenario: Scenario, step: int, network: Network, positions: Floats) -> Network:
+def network_at(scenario: Scenario, step: int, network: Network, positions: Floats) -> Network:
     """The network after the events of a step, of where the living stand."""
     alive = network.layer >= 0
     for leave in scenario.events.leave:

@@ -314,19 +314,23 @@ class Run:
         Goal points for the motion ``reach``, centres of goal cells for ``walk``, goal points strictly inside their
         triangles for ``morph`` (Algorithm 2, for the last network, anchors' places and targets). The store of a
         finished run keeps them. Among zones, ``walk`` leads to what can be reached from where agents are in the end.
+        With the goals "voronoi" and "descent": where everybody would go from where it is in the end.
         """
         kept = self.record.desired
         if kept is not None:
             return kept
-        control = self.scenario.control
         desired = np.array(self.read("positions", self.steps, self.steps + 1)[0])
         told = self.epochs[-1].told
+        if told.hears_near:  # wherever the team is, everybody should be in the middle of its own cell
+            view, _, memory = self._if_all_knew(told)
+            desired[view.agents] = decide(view, told, memory).goal_points
+            return desired
         anchors, where = self.anchors, desired[: len(self.network)]
         if told.obstacles is not None:  # an anchor that holds is where it stays
             here = where[self.network.anchors]
             held = told.obstacles.crossed(here, anchors, TOUCHING) >= 0
             anchors = np.where(held[:, None], here, anchors)
-        mode = control.goal, control.motion, control.resolution, told.separation
+        mode = told.goal, told.motion, told.resolution, told.separation
         among = told.obstacles, None if told.obstacles is None else where
         found = settled_configuration(self.network, self.targets, anchors, *mode, *among)
         living = np.flatnonzero(self.network.layer >= 0)
@@ -361,7 +365,8 @@ class Run:
         first, here = (self.read("positions", step, step + 1)[0] for step in times)
         agents = np.flatnonzero(told.network.layer >= 0)
         heard = heard_at_once(here, told.network.in_neighbors[agents])
-        view = View(max(self.steps - 1, 0), agents, here[agents], heard, self.targets)
+        near = self.mission.world.sensor.near(agents, agents, here, told.range) if told.hears_near else None
+        view = View(max(self.steps - 1, 0), agents, here[agents], heard, self.targets, near=near)
         return view, told, memory_of(told, first[agents])
 
     @cached_property

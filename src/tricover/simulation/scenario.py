@@ -90,6 +90,31 @@ class Scenario(Section):
             )
         return self
 
+    @model_validator(mode="after")
+    def _can_be_heard(self) -> Self:
+        """Refuse what agents would have to hear or see, and do not in this world."""
+        control, world = self.control, self.world
+        perfect = world.channel(0).perfect
+        if control.motion == "morph" and not perfect:
+            raise InputError(
+                'world: with motion = "morph" agents announce their next places within a step: leave delay, loss '
+                'and radio out, or take motion = "reach" or "walk"'
+            )
+        steps = sum((control.polish or {}).values())
+        if (control.goal in ("voronoi", "descent") or steps) and not perfect:
+            raise InputError(
+                "world: Lloyd in the triangle and descent need to hear at once where the agents near by are: leave "
+                "delay, loss and radio out, or set control.polish = 0"
+            )
+        if control.goal == "cellplan" and world.sight is not None:
+            raise InputError(
+                'world: with the goal "cellplan" planners see all targets in their cells: leave sight out, or take '
+                'the goal "voronoi", for which agents need to see only what is near'
+            )
+        if "descent" in (control.goal, *(control.polish or {})) and world.sight is not None:
+            raise InputError("world: descent needs to see all targets of one's Voronoi cell: leave sight out")
+        return self
+
     def __init__(self, **data: Any) -> None:
         try:
             super().__init__(**_in_full(data))

@@ -15,6 +15,7 @@ from pydantic import (
 
 from tricover.errors import InputError, listed, shown
 from tricover.formats.points import LARGEST, own_floats
+from tricover.goals.rules import RULES, TEAM_RULES
 from tricover.own import is_name
 from tricover.simulation.section import (
     AgentList,
@@ -50,9 +51,11 @@ __all__ = [
     "VehicleSettings",
 ]
 
-GOALS = ("centroid", "predictive", "rollout", "reference")
+GOALS = (*RULES, *TEAM_RULES)
 MENTEES = ("fermat", "balanced")
 KERNELS = ("certain", "learned")
+POLISHES = ("voronoi", "descent")
+MOST_POLISH = 10**6
 
 
 def _one_of(section: Section, *keys: str) -> None:
@@ -107,6 +110,56 @@ _Kernel = Annotated[
                     "required": ["slip"],
                     "additionalProperties": False,
                 },
+            ]
+        }
+    ),
+]
+
+
+def _polish(given: Any) -> dict[str, int]:
+    full = given if isinstance(given, dict) else {"voronoi": given}
+    (rule, steps), *more = full.items() or [("", 0)]
+    if more or rule not in POLISHES or type(steps) is not int or not 0 <= steps <= MOST_POLISH:
+        raise InputError(
+            f"must be a whole number of steps up to {MOST_POLISH}, {{ voronoi = steps }} or {{ descent = steps }}, "
+            f"not {shown(given)}"
+        )
+    return {rule: steps}
+
+
+def _replan(given: Any) -> int | str | dict[str, float]:
+    if given == "never" or (type(given) is int and 1 <= given <= 2**53):
+        return given  # type: ignore[no-any-return]
+    ratio = given.get("cost") if isinstance(given, dict) and given.keys() == {"cost"} else None
+    if not isinstance(ratio, int | float) or isinstance(ratio, bool) or not 1 < ratio <= LARGEST:
+        raise InputError(f'must be "never", a number of steps, or {{ cost = ratio above 1 }}, not {shown(given)}')
+    return {"cost": float(ratio)}
+
+
+_Polish = Annotated[
+    Any,
+    PlainValidator(_polish),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0},
+                *(
+                    {"type": "object", "properties": {rule: {"type": "integer"}}, "required": [rule]}
+                    for rule in POLISHES
+                ),
+            ]
+        }
+    ),
+]
+_Replan = Annotated[
+    Any,
+    PlainValidator(_replan),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"enum": ["never"]},
+                {"type": "integer", "minimum": 1},
+                {"type": "object", "properties": {"cost": {"type": "number"}}, "required": ["cost"]},
             ]
         }
     ),
@@ -260,6 +313,35 @@ class Control(Section):
         description="how moves end, for walk: certain, { slip = chance }, or learned by each agent alone",
     )
     window: int = Field(1000, ge=50, le=10**6, description="moves that an agent learns from: its last ones")
+
+    polish: _Polish | None = Field(
+        None,
+        description="steps of Lloyd in the triangle once the team is at its goals, or { descent = steps }; "
+        "by default 3 to 20 after a cell plan, by the size of the team, and none after other goals",
+    )
+    range: Length | None = Field(
+        None, description="metres within which agents hear of others near by, to polish; as far as it takes if left out"
+    )
+    replan: _Replan = Field(
+        {"cost": 1.25},
+        description="cellplan: plan anew as coverage gets worse by { cost = ratio }, every so many steps, or never",
+    )
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> Self:
+        rules = {self.goal if isinstance(self.goal, str) else "", *(self.polish or {})}
+        if "cellplan" in rules and self.motion == "morph":
+            raise InputError(
+                'goal "cellplan" makes a new network, in which the team is not nested: '
+                'take motion = "reach" or "walk", or another goal with polish = { descent = 60 }'
+            )
+        if "descent" in rules and self.motion != "morph":
+            raise InputError(
+                '"descent" moves a layer while all below are carried along: take motion = "morph", or "voronoi" instead'
+            )
+        if self.polish and self.goal in POLISHES:
+            raise InputError(f"the goal {self.goal!r} needs no polish: leave it out")
+        return self
 
     @model_validator(mode="after")
     def _walks(self) -> Self:

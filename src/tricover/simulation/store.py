@@ -43,7 +43,7 @@ from tricover.errors import StoreError
 from tricover.formats.writing import make_folder, new_draft, sync, sync_folder
 from tricover.simulation.checksums import checksum, extended, packed, seal_of
 from tricover.simulation.lock import Lock
-from tricover.simulation.mission import Epoch, Mission
+from tricover.simulation.mission import Epoch, Mission, has_phases
 from tricover.simulation.record import LAYOUTS, Labels, Layout, entries, recorded
 from tricover.simulation.state import State
 from tricover.simulation.step import Step, Transition
@@ -277,9 +277,10 @@ def _create(path: Path, mission: Mission, state: State, block: int) -> None:
     scenario = _split(mission.self_contained().to_dict(arrays=True), long)
     group.create_group("scenario")
     whole = {f"scenario/{name}": (_layout_of(name, values), values) for name, values in long.items()}
+    planned = has_phases(mission.scenario)
     for which, epoch in enumerate(mission.epochs):
-        group.create_group(f"epochs/{which}", attributes={"start": epoch.start, "core": epoch.network.core})
-        whole |= {f"epochs/{which}/{name}": kept for name, kept in _epoch_arrays(epoch).items()}
+        group.create_group(f"epochs/{which}", attributes=_epoch_attributes(epoch, planned))
+        whole |= {f"epochs/{which}/{name}": kept for name, kept in _epoch_arrays(epoch, planned).items()}
     for name, (layout, values) in whole.items():
         kept = np.asarray(values, layout.dtype)
         _new_array(group, name, layout, kept.shape, kept.shape)[...] = kept
@@ -304,13 +305,22 @@ def _resumed(state: State) -> dict[str, NDArray[Any]]:
     return {"resume/vehicles": state.vehicles, "resume/sent": state.sent, **memory, **post}
 
 
-def _epoch_arrays(epoch: Epoch) -> dict[str, tuple[Layout, NDArray[Any]]]:
+def _epoch_attributes(epoch: Epoch, planned: bool) -> dict[str, Any]:
+    """When an epoch begins, its core and, in a phase, what its agents are told to go by."""
+    goal, free, until = epoch.told.goal, epoch.told.free, epoch.told.until
+    phase = {"goal": goal, "free": free, "until": until} if planned and isinstance(goal, str) else {}
+    return {"start": epoch.start, "core": epoch.network.core, **phase}
+
+
+def _epoch_arrays(epoch: Epoch, planned: bool) -> dict[str, tuple[Layout, NDArray[Any]]]:
     """A network, and where its anchors are sent."""
     network = epoch.network
-    # Those who morph build a network from where they stand: it is not that of the roster.
+    # Places of a plan, or where the team stood: a network need not be that of the roster.
     own = {"reference": (Layout(("agent", "xy"), "float64", "m"), network.reference)}
+    said = {"messages": (Layout(("message_part", "message"), "int64"), np.array(epoch.messages or np.empty((4, 0))))}
     return {
-        **(own if epoch.told.motion == "morph" else {}),
+        **(own if planned else {}),
+        **(said if epoch.messages is not None else {}),
         "in_neighbors": (Layout(("agent", "corner"), "int32"), network.in_neighbors),
         "layer": (Layout(("agent",), "int32"), network.layer),
         "boundary": (Layout(("corner_agent",), "int64"), network.boundary),

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.control import Told
 from tricover.errors import FileFormatError, UnknownNameError, listed
+from tricover.goals.cellplan import Messages
 from tricover.network import Network
 from tricover.network.core import as_choice
 from tricover.network.structure import count_descendants
@@ -89,7 +89,7 @@ class StoreReader:
         """The epochs of the run, with the networks that it had."""
         roster = roster_of(scenario, ground.reference)
         parts = sorted(self.group["epochs"].groups(), key=lambda part: int(part[0]))
-        return tuple(Epoch(int(part.attrs["start"]), self._told(scenario, ground, roster, part)) for _, part in parts)
+        return tuple(self._epoch(scenario, ground, roster, part) for _, part in parts)
 
     def state(self) -> State:
         """The state after the last step that was kept."""
@@ -167,10 +167,11 @@ class StoreReader:
             return {key: self._joined(part) for key, part in value.items()}
         return [self._joined(part) for part in value] if isinstance(value, list) else value
 
-    def _told(self, scenario: Scenario, ground: Ground, roster: NDArray[np.float64], group: Any) -> Told:
-        """What the agents of a stored epoch were told."""
+    def _epoch(self, scenario: Scenario, ground: Ground, roster: NDArray[np.float64], group: Any) -> Epoch:
+        """A stored epoch: what its agents were told, and what was said before."""
         arrays = {name: self._whole(f"{group.path}/{name}") for name, _ in group.arrays()}
         paths, layer, links = arrays.pop("paths"), arrays["layer"], arrays["in_neighbors"]
+        said = arrays.pop("messages", None)
         reference = arrays.pop("reference", roster[: len(layer)])
         network = Network(
             reference=reference.copy(),
@@ -180,7 +181,9 @@ class StoreReader:
             core_choice=as_choice(scenario.network.core, len(layer), 2),
             **arrays,
         )
-        return told_of(scenario, network, paths, ground)
+        phase = (group.attrs.get(name) for name in ("goal", "free", "until"))
+        told = told_of(scenario, network, paths, ground, *phase)
+        return Epoch(int(group.attrs["start"]), told, None if said is None else Messages(*said))
 
 
 def check_is_store(path: Path) -> None:

@@ -23,13 +23,24 @@ from numpy.typing import NDArray
 from tricover.targets.density import local_density
 from tricover.threads import workers
 
-__all__ = ["Settled", "along_curve", "find_nearest", "improved", "settle", "spread_of", "start_places"]
+__all__ = [
+    "Settled",
+    "along_curve",
+    "find_nearest",
+    "improved",
+    "mean_square",
+    "nearest_places",
+    "settle",
+    "spread_of",
+    "start_places",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 ONE_THREAD = 10_000  # points: fewer are looked up before a second thread has started (1,000 in 0.2 ms, two cores)
+_NEARLY, _TINY = 1e-12, 1e-290  # of two squares that differ by no more, relative and absolute, either may be less
 _CURVE = 16  # levels of the space-filling curve
 
 
@@ -53,6 +64,38 @@ def find_nearest(places: Floats, points: Floats, count: int) -> tuple[Floats, In
     threads = 1 if len(points) < ONE_THREAD else workers()
     distances, nearest = cKDTree(places).query(points, k=count, workers=threads)
     return np.asarray(distances), np.asarray(nearest, dtype=np.int64)
+
+
+def mean_square(places: Floats, points: Floats, weights: Floats) -> float:
+    """The cost: weighted mean squared distance of points (D, 2) to the nearest of the places (N, 2)."""
+    distances, _ = find_nearest(places, points, 1)
+    return float((weights * distances**2).sum() / weights.sum())
+
+
+def nearest_places(places: Floats, points: Floats) -> Ints:
+    """The place (D,) nearest to each point (D, 2): of several at the same distance, as computed here, the first."""
+    from scipy.spatial import cKDTree
+
+    if len(places) == 1 or not len(points):
+        return np.zeros(len(points), np.int64)
+    _, pairs = find_nearest(places, points, 2)
+    squares = _squares(places[pairs], points[:, None])
+    nearest = pairs[:, 0].copy()
+    # A tree compares distances that are rounded otherwise, and of equal ones takes any.
+    doubtful = np.flatnonzero(squares[:, 1] <= squares[:, 0] * (1 + _NEARLY) + _TINY)
+    if doubtful.size:
+        reach = np.sqrt(squares[doubtful].max(axis=1)) * (1 + _NEARLY)
+        around = cKDTree(places).query_ball_point(points[doubtful], reach, return_sorted=True)
+        for row, some in zip(doubtful.tolist(), around, strict=True):
+            near = np.array(some, np.int64)
+            nearest[row] = near[_squares(places[near], points[row]).argmin()]
+    return nearest
+
+
+def _squares(places: Floats, points: Floats) -> Floats:
+    """Squared distances, in one way of rounding for all."""
+    apart = points - places
+    return np.asarray(apart[..., 0] * apart[..., 0] + apart[..., 1] * apart[..., 1])
 
 
 def settle(
@@ -135,7 +178,6 @@ def improved(
     found: Settled,
     points: Floats,
     weights: Floats,
-    held: Flags | None = None,
     tolerance: float = 0.0,
     enough: float = 0.0,
 ) -> Settled:
@@ -143,10 +185,9 @@ def improved(
 
     It helps where the cost falls by more than the share ``enough`` of itself.
     """
-    stay = np.zeros(len(found.places), np.bool_) if held is None else held
-    count = int((~stay).sum()) // 10
+    count = len(found.places) // 10
     while count:
-        trial = settle(_relocated(found.places, points, weights, stay, count), points, weights, held, tolerance)
+        trial = settle(_relocated(found.places, points, weights, count), points, weights, tolerance=tolerance)
         if trial.cost < found.cost * (1 - enough):
             found = trial
         else:
@@ -154,12 +195,11 @@ def improved(
     return found
 
 
-def _relocated(places: Floats, points: Floats, weights: Floats, held: Flags, count: int) -> Floats:
+def _relocated(places: Floats, points: Floats, weights: Floats, count: int) -> Floats:
     """The ``count`` places with the least losses go next to those with the most cost, onto their farthest point."""
     distances, nearest = find_nearest(places, points, 2)
     squares, first = weights[:, None] * distances**2, nearest[:, 0]
     missed = np.bincount(first, squares[:, 1] - squares[:, 0], len(places))
-    missed[held] = np.inf
     costs = np.bincount(first, squares[:, 0], len(places))
     farthest = np.full(len(places), -1)
     order = np.argsort(squares[:, 0], kind="stable")

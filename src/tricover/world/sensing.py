@@ -18,10 +18,10 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.control import Near
 from tricover.draws import SIGHT, uniforms
 from tricover.errors import InputError, shown
 from tricover.formats.points import LARGEST
+from tricover.goals.voronoi import Near
 from tricover.targets import TargetLists, Targets
 from tricover.world._sensing import deviates
 
@@ -58,8 +58,11 @@ class Sensor(Protocol):
     def see(self, scene: Scene, agents: Ints, positions: Floats) -> Targets | TargetLists:
         """The targets that agents (A,) at positions (A, 2) see: all of them the same, or each its own."""
 
-    def near(self, agents: Ints, positions: Floats, within: float) -> Near:
-        """Where others stand ``within`` so many metres of agents (A,), with everybody at positions (N, 2)."""
+    def near(self, agents: Ints, living: Ints, positions: Floats, within: float | None) -> Near:
+        """Who of the living (L,) is ``within`` so many metres of some of the agents (A,), and where; None: all of them.
+
+        Everybody is at positions (N, 2).
+        """
 
 
 @dataclass(frozen=True)
@@ -73,9 +76,9 @@ class PerfectSensor:
         """All of them."""
         return scene.targets
 
-    def near(self, agents: Ints, positions: Floats, within: float) -> Near:
-        """All others within the distance, in ascending order of their numbers."""
-        return _near(agents, positions, within)
+    def near(self, agents: Ints, living: Ints, positions: Floats, within: float | None) -> Near:
+        """All within the distance, in ascending order of their numbers."""
+        return _near(agents, living, positions, within)
 
 
 @dataclass(frozen=True)
@@ -142,18 +145,15 @@ class RangeSensor:
         seen = apart[:, 0] * apart[:, 0] + apart[:, 1] * apart[:, 1] <= self.radius * self.radius
         return np.bincount(rows[seen], minlength=len(positions)), members[seen].astype(np.int64)
 
-    def near(self, agents: Ints, positions: Floats, within: float) -> Near:
-        """All others within the distance: agents are heard of, not looked for."""
-        return _near(agents, positions, within)
+    def near(self, agents: Ints, living: Ints, positions: Floats, within: float | None) -> Near:
+        """All within the distance: agents are heard of, not looked for."""
+        return _near(agents, living, positions, within)
 
 
-def _near(agents: Ints, positions: Floats, within: float) -> Near:
-    from scipy.spatial import KDTree
+def _near(agents: Ints, living: Ints, positions: Floats, within: float | None) -> Near:
+    from scipy.spatial import cKDTree
 
-    if not within > 0:
-        raise InputError(f"agents are near within a positive number of metres, not {within}")
-    found: Any = KDTree(positions).query_ball_point(positions[agents], within, return_sorted=True)
-    others = [[other for other in some if other != agent] for agent, some in zip(agents, found, strict=True)]
-    offsets = np.append(0, np.cumsum([len(some) for some in others]))
-    names = np.array([other for some in others for other in some], np.int64)
-    return Near(offsets, positions[names])
+    if within is not None and len(agents) < len(living):  # all of them are within any distance of themselves
+        apart, _ = cKDTree(positions[agents]).query(positions[living])
+        living = living[np.asarray(apart) <= within]
+    return Near(living, positions[living])
