@@ -111,7 +111,7 @@ def decide(view: View, told: Told, memory: Memory) -> Decision:
     """What each agent does next: a function of what it knows, was told and remembers."""
     if view.step < told.launch:
         return _fly_to_place(view, told, memory)
-    if told.hears_near:
+    if told.hears_near and view.cells is None:
         view = replace(view, cells=own_cells(view, told))
     kinds = _kinds(view, told)
     for kind, decide_alike in enumerate((_follow, _go_to_place, _wait)):
@@ -177,12 +177,17 @@ def _goals(view: View, told: Told, memory: Memory, triangles: Floats) -> tuple[F
 
 
 def _morph(view: View, told: Told, memory: Memory) -> Decision:
-    from tricover.control.morph import morph  # here, as others need not load it
+    from tricover.control.descent import descent_weights  # here, as others need not load it
+    from tricover.control.morph import morph, weights_of_points
 
     if view.announced is None:
         raise InputError("morph needs what the in-neighbours announce: give View.announced, layer by layer")
-    points, learned = _goals(view, told, memory, view.announced)
-    goals, setpoints, remembered = morph(view, told, memory, points)
+    if told.goal == "descent":
+        wanted, learned = descent_weights(view, told, memory), _looked(view, told, memory)
+    else:
+        points, learned = _goals(view, told, memory, view.announced)
+        wanted = weights_of_points(view, told, points)
+    goals, setpoints, remembered = morph(view, told, memory, wanted)
     return Decision(goals, setpoints, None, {**remembered, **learned})
 
 
@@ -234,7 +239,11 @@ def _go_to_place(view: View, told: Told, memory: Memory) -> Decision:
 
 
 def _places(view: View, told: Told, memory: Memory) -> Floats:
-    """Where anchors go, (A, 2): to their places, or to the centroids of their Voronoi cells."""
+    """Where anchors go, (A, 2): to their places, or by their Voronoi cells."""
+    if told.free and told.goal == "descent":
+        from tricover.control.descent import anchor_places
+
+        return anchor_places(view, told)
     if told.free:
         centroids = own_cells(view, told).centroids(view.positions)
         moves = centroids - view.positions

@@ -47,19 +47,25 @@ from tricover.geometry import combine
 from tricover.goals.nested import nested_weights, standing_weights
 from tricover.threads import in_ranges
 
-__all__ = ["morph"]
+__all__ = ["morph", "weights_of_points"]
 
 Floats = NDArray[np.float64]
 
 
-def morph(view: View, told: Told, memory: Memory, points: Floats) -> tuple[Floats, Floats, Memory]:
+def weights_of_points(view: View, told: Told, points: Floats) -> Floats:
+    """The weights (A, 3) that followers want whose goal rule gave them points (A, 2) in the announced triangles."""
+    assert view.announced is not None
+    below = told.network.descendants[view.agents]
+    return nested_weights(points, view.announced, below, max(told.separation or 0.0, told.floor))
+
+
+def morph(view: View, told: Told, memory: Memory, goals: Floats) -> tuple[Floats, Floats, Memory]:
     """Goal points (A, 2) and setpoints (A, 2) of followers, and what they remember of this step.
 
-    Their goal rule gave them the points (A, 2), in the triangles that were announced.
+    ``goals`` (A, 3) are the weights that they want, in the triangles that were announced.
     """
     assert view.announced is not None
-    following, below = view.announced, told.network.descendants[view.agents]
-    goals = nested_weights(points, following, below, max(told.separation or 0.0, told.floor))
+    following = view.announced
     plan = _plan(view, told, memory, goals)
     weights = np.empty_like(goals)
     in_ranges(lambda first, last: _morph.take_steps(plan, first, last, weights), len(weights))

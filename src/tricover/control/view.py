@@ -62,6 +62,7 @@ class View:
             None where nobody announces anything: only ``morph`` asks for it.
         received: what they were told of targets, where they see only so far; else None.
         cells: their own Voronoi cells among those near by, where the goal rule asks for them: see ``near``.
+        pulled: the sum of what came up the links from those who listen to them, (A, 3); see ``descent``.
         near: where the agents near by are, themselves included. A row reads only those within its range. So an agent on
             its own passes these, and a simulator passes all. None where the goal rule does not ask for them.
     """
@@ -76,6 +77,7 @@ class View:
     announced: Floats | None = None
     received: Received | None = None
     cells: Cells | None = None
+    pulled: Floats | None = None
 
     def rows(self, rows: Ints) -> "View":
         """What some of the agents know."""
@@ -85,4 +87,5 @@ class View:
         seen = self.seen.rows(rows) if isinstance(self.seen, TargetLists) else self.seen
         received = None if self.received is None else self.received.rows(rows)
         cells = None if self.cells is None else Cells(*(part[rows] for part in self.cells))
-        return View(self.step, *known, seen, ages, self.near, announced, received, cells)
+        pulled = None if self.pulled is None else self.pulled[rows]
+        return View(self.step, *known, seen, ages, self.near, announced, received, cells, pulled)

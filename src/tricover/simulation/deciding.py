@@ -18,12 +18,15 @@ from tricover.control import (
     points_as_sets,
     reach_sets_of,
 )
+from tricover.control.descent import pull
 from tricover.control.memory import SIGHTED, Memory, nothing_planned, rows_of
+from tricover.control.near import own_cells
 from tricover.control.options import Limits, options_of
 from tricover.control.planning import Replanned, with_plans
 from tricover.control.records import record
 from tricover.control.told import Told
 from tricover.draws import ASIDE, uniforms
+from tricover.goals.voronoi import Cells as VoronoiCells
 from tricover.simulation import _kernels
 from tricover.simulation.looking import Look, look_around
 from tricover.simulation.mission import Mission
@@ -228,7 +231,27 @@ def _down_the_layers(mission: Mission, state: State, told: Told) -> Decisions:
     """One layer after the other decides, and announces where it will be to those below."""
     decisions = Decisions.none_yet(mission, state)
     look = _look(mission, state, told)
-    for agents in told.network.layers:
+    views = _up_the_layers(mission, state, told, look) if told.hears_near else {}
+    for layer, agents in enumerate(told.network.layers):
         view = view_of(mission, state, agents, decisions.decision.setpoints, look)
+        if told.hears_near:
+            view = replace(view, cells=views[layer].cells, pulled=views[layer].pulled)
         decisions.put(mission, view, told, decide(view, told, rows_of(state.memory, agents)))
     return _counted(decisions, state, told, look)
+
+
+def _up_the_layers(mission: Mission, state: State, told: Told, look: Look | None) -> dict[int, View]:
+    """What each layer knows of its Voronoi cells and has heard from below, the deepest first: layer and view."""
+    living = np.flatnonzero(told.network.layer >= 0)
+    cells = own_cells(view_of(mission, state, living, look=look), told)
+    pulled, found = np.zeros((mission.agents, 3)), {}
+    for layer in range(told.network.depth, -1, -1):
+        agents = told.network.layers[layer]
+        rows = np.searchsorted(living, agents)
+        own = VoronoiCells(*(part[rows] for part in cells))
+        view = replace(view_of(mission, state, agents, look=look), cells=own, pulled=pulled[agents])
+        if layer and told.goal == "descent":
+            sent = pull(view, told, rows_of(state.memory, agents))
+            np.add.at(pulled, told.network.in_neighbors[agents], sent)
+        found[layer] = view
+    return found

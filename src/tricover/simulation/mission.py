@@ -386,15 +386,16 @@ def told_of(
 ) -> Told:
     """What the agents of a network are told; their goal is the scenario's, or that of a phase.
 
-    Whether anchors are ``free`` follows from the goal, where it is not said: they are with "voronoi", unless they have
-    given places. ``until`` when they are in motion.
+    Whether anchors are ``free`` follows from the goal, where it is not said. If they have no given places, they are with
+    "descent", and with "voronoi" unless the team morphs. ``until`` when they are in motion.
     """
     control = scenario.control
     names = ("goal", "motion", "resolution", "alpha", "beta", "gamma", "margin", "speed", "window", "range")
     settings = {name: getattr(control, name) for name in names}
     settings["goal"] = settings["goal"] if goal is None else goal
     given = scenario.anchors is not None and not scenario.anchors.fit
-    settings["free"] = (settings["goal"] == "voronoi" and not given) if free is None else free
+    roams = settings["goal"] == ("descent" if control.motion == "morph" else "voronoi")
+    settings["free"] = (roams and not given) if free is None else free
     settings["kernel"] = control.kernel["slip"] if isinstance(control.kernel, dict) else control.kernel
     if scenario.world.sight is not None:
         world = scenario.world

@@ -7,9 +7,9 @@ A team may have *phases* within an epoch of events:
     hold     everybody keeps the weights with which it stands by then, as with the goal ``reference``
 
 Each is an epoch of its own, with its network, goal and places of anchors. In the polish anchors are free, unless they
-have given places or the team morphs. That everybody is at its goal is reported up the layers, one layer a step: so the
-polish begins ``depth`` steps later. As long as targets move, the polish goes on and follows them. It ends layer by
-layer, from the anchors down, so that everybody is inside its triangle when all have come to rest.
+have given places, or the team morphs by Lloyd in the triangle. That everybody is at its goal is reported up the layers,
+one layer a step: so the polish begins ``depth`` steps later. As long as targets move, it goes on and follows them. It
+ends layer by layer, from the anchors down, so that everybody is inside its triangle when all have come to rest.
 
 *Plans anew.* Agents that leave or join begin a new base. So does, with ``cellplan``, ``control.replan``:
 
@@ -249,7 +249,7 @@ class _Flight:
     def _free(self) -> bool:
         """Whether anchors have no places of their own in the polish."""
         given = self.scenario.anchors
-        return not self.morphs and (given is None or given.fit)
+        return (given is None or given.fit) and (not self.morphs or self.rule == "descent")
 
     def _standing(self, told: Told) -> Told:
         """With anchors where they stand, unless they have given places."""
