@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from tricover.certificates.certificate import Certificate
 from tricover.certificates.check import Check, Step
+from tricover.certificates.descent import Descent
 from tricover.certificates.evidence import JITTER, Evidence
 from tricover.certificates.heard import hearing
 from tricover.certificates.late import Forgetting, Messages, as_far_as_told
@@ -55,6 +56,8 @@ def audit(
         checks.append(Nested(log))
     if log.settings.zones is not None:
         checks.append(Outside(log))
+    if any(epoch.goal == "descent" for epoch in log.epochs):
+        checks.append(Descent(log))
     waited = False
     for step in steps_of(log):
         waited |= step.gave_way is not None and bool(step.gave_way.any())

@@ -86,6 +86,8 @@ class LoggedEpoch:
         arrived: the step from which on they stand there. None: whenever they first get there.
         expected: the step before which nobody expects them there, where ``arrived`` is None.
         informed: the step from which on everybody knows of the network; None: from its first step on.
+        goal: the goal rule of the epoch, where it is known.
+        free: whether anchors have no places: they go by their Voronoi cells.
     """
 
     start: int
@@ -94,6 +96,8 @@ class LoggedEpoch:
     arrived: int | None = 0
     expected: int = 0
     informed: int | None = None
+    goal: str | GoalRule | None = None
+    free: bool = False
 
     @property
     def known_from(self) -> int:

@@ -34,6 +34,7 @@ from tricover.certificates.runs import settings_of
 from tricover.certificates.separation import SEPARATION
 from tricover.certificates.theorem2 import FINITE_TIME
 from tricover.certificates.theorem3 import (
+    BY_CELLS,
     BY_SIGHT,
     CONVERGENCE,
     NEIGHBOURHOOD,
@@ -69,7 +70,9 @@ def foresee(scenario: Scenario) -> Certificate:
     if mission.launch:  # the network finds everybody at its place
         start = last.network.reference
     moves = len(mission.epochs) > 1 or len(paths) > 1 or not np.array_equal(start[last.network.anchors], paths[0])
-    desired = desired_positions(last.network, mission.targets_at(scenario.steps), paths[-1], settings)
+    by_cells = last.told.hears_near
+    places = mission.targets_at(scenario.steps), paths[-1], settings
+    desired = start[: len(last.network)] if by_cells else desired_positions(last.network, *places)
     exact, ideal = np.asarray(settings.exact), np.asarray(settings.ideal)
     around = neighbourhood(last.network, desired, settings, exact, ideal)
     points = lands_on_points(last.network, settings, exact, ideal)
@@ -93,8 +96,9 @@ def foresee(scenario: Scenario) -> Certificate:
         why = "Agents wait for each other to keep apart: nobody knows how long."
         unsure = [Claim(*head, NOT_APPLICABLE, why) for head in (CONVERGENCE, NEIGHBOURHOOD)]
         return Certificate(subject, (claims[0], *unsure, *claims[3:]), layers=layers)
-    if settings.sight is not None and settings.goal != "reference":
-        unsure = [Claim(*head, NOT_APPLICABLE, BY_SIGHT) for head in (CONVERGENCE, NEIGHBOURHOOD)]
+    if by_cells or (settings.sight is not None and settings.goal != "reference"):
+        why = BY_CELLS if by_cells else BY_SIGHT
+        unsure = [Claim(*head, NOT_APPLICABLE, why) for head in (CONVERGENCE, NEIGHBOURHOOD)]
         return Certificate(subject, (claims[0], *unsure, *claims[3:]))
     unknown = None
     if last.told.some_stay:

@@ -29,7 +29,10 @@ Floats = NDArray[np.float64]
 def log_of_run(run: Run) -> Log:
     """The log of a run; positions are read as they are needed."""
     launch = run.mission.launch
-    epochs = tuple(LoggedEpoch(max(epoch.start, launch), epoch.network) for epoch in run.epochs)
+    epochs = tuple(
+        LoggedEpoch(max(epoch.start, launch), epoch.network, goal=epoch.told.goal, free=epoch.told.free)
+        for epoch in run.epochs
+    )
     times = np.arange(run.steps + 1, dtype=np.float64) * run.scenario.vehicle.duration
     reader = partial(run.read, "positions")
     misses = run.scenario.control.motion == "morph" and not run.mission.exact.all()
@@ -208,7 +211,7 @@ def _hears(network: Network, agent: int) -> str:
 
 def _with_mission(log: Log, mission: Mission, paths: list[Floats]) -> Log:
     """A log with what a mission says, and the paths of the anchors of the log's networks."""
-    settings, epochs = settings_of(mission), []
+    settings, epochs = settings_of(mission, log.steps), []
     here = slice(log.agents)
     settings = replace(settings, exact=np.asarray(settings.exact)[here], ideal=np.asarray(settings.ideal)[here])
     for epoch, path in zip(log.epochs, paths, strict=True):
@@ -218,7 +221,8 @@ def _with_mission(log: Log, mission: Mission, paths: list[Floats]) -> Log:
         places = np.where(np.isnan(path), positions[network.anchors], path)
         arrived = _arrival(known, network, positions, places, settings, log.launched)
         expected = max(known + 1, log.launched + len(path))
-        epochs.append(LoggedEpoch(start, network, places[-1], arrived, expected, epoch.informed))
+        at_rest = {"places": places[-1], "arrived": arrived, "expected": expected}
+        epochs.append(replace(epoch, **at_rest))
     return replace(
         log,
         epochs=tuple(epochs),
@@ -228,12 +232,13 @@ def _with_mission(log: Log, mission: Mission, paths: list[Floats]) -> Log:
     )
 
 
-def settings_of(mission: Mission) -> Settings:
-    """What the agents of a mission are told."""
+def settings_of(mission: Mission, steps: int | None = None) -> Settings:
+    """What the agents of a mission are told: in the end, or in the last of so many steps."""
+    last = mission.epochs[-1] if steps is None else mission.epoch_at(max(steps - 1, 0))
     control, vehicle, agents = mission.scenario.control, mission.vehicle, mission.agents
     return Settings(
         control.motion,
-        control.goal,
+        last.told.goal,
         control.resolution,
         control.margin,
         lands(vehicle, agents, "centre"),

@@ -16,6 +16,8 @@ With the motion ``morph`` rows are about t+1 alone, see ``transition``: every fo
 in-neighbours form at t+1. By substitution, layer by layer, it is a convex combination of the anchors of that time. It
 may leave the triangle, and the hull of the anchors, of the step before.
 
+Anchors that are free, as in a polish, have no places: no claim is made of them as long as they are.
+
 Deviation: the paper's anchors stand at their desired positions from the start. Here they may have to go there first,
 and the claim begins when they should be there.
 """
@@ -100,6 +102,8 @@ class Anchors:
             self._look(step, step.after, step.index + 1)
 
     def _look(self, step: Step, positions: Floats, time: int) -> None:
+        if step.epoch.free:
+            return
         anchors, due = step.frame.network.anchors, step.epoch.arrived
         if self.places is None and (due is None or time >= due):
             self.places = positions[anchors]

@@ -31,6 +31,7 @@ from tricover.network import Network
 from tricover.targets import Targets
 
 __all__ = [
+    "BY_CELLS",
     "BY_SIGHT",
     "CONVERGENCE",
     "NEIGHBOURHOOD",
@@ -51,6 +52,7 @@ NEIGHBOURHOOD = (
 )
 
 
+BY_CELLS = "Agents go by their Voronoi cells, wherever that leads them."
 BY_SIGHT = "Agents see only so far, and settle where what they know sends them."
 
 
@@ -241,6 +243,8 @@ def _why_not(log: Log) -> str | None:
         return "the targets."
     if settings.sight is not None and settings.goal != "reference":
         return f"where the team should be. {BY_SIGHT}"
+    if settings.goal in ("voronoi", "descent"):
+        return f"where the team should be. {BY_CELLS}"
     last = log.epochs[-1]
     if not len(last.network.followers):
         return "there are no followers in the end."

@@ -111,7 +111,7 @@ def decide(view: View, told: Told, memory: Memory) -> Decision:
     """What each agent does next: a function of what it knows, was told and remembers."""
     if view.step < told.launch:
         return _fly_to_place(view, told, memory)
-    if told.hears_near and view.cells is None:
+    if told.hears_near and view.cells is None and not told.comes_to_rest(view.step):
         view = replace(view, cells=own_cells(view, told))
     kinds = _kinds(view, told)
     for kind, decide_alike in enumerate((_follow, _go_to_place, _wait)):
@@ -165,11 +165,10 @@ def _follow(view: View, told: Told, memory: Memory) -> Decision:
 def _goals(view: View, told: Told, memory: Memory, triangles: Floats) -> tuple[Floats, Memory]:
     """Goal points (A, 2) of followers in triangles (A, 3, 2), and what they remember of what they know."""
     if told.goal == "voronoi":
-        centroids = own_cells(view, told).centroids(view.positions)
-        points = within_triangles(centroids, triangles, view.positions, told.rest)
-        points = told.with_room(points, view.agents, triangles)
-        rests = told.at_rest(view.step, view.agents)
-        return np.where(rests[:, None], view.positions, points), _looked(view, told, memory)
+        rests = told.comes_to_rest(view.step)
+        wanted = view.positions if rests else own_cells(view, told).centroids(view.positions)
+        points = within_triangles(wanted, triangles, view.positions, told.rest)
+        return told.with_room(points, view.agents, triangles), _looked(view, told, memory)
     if not isinstance(view.seen, TargetLists):
         return told.local_goal(view.agents, triangles, view.seen), {}
     known, learned = knowledge(view, told, memory, triangles)
@@ -240,6 +239,8 @@ def _go_to_place(view: View, told: Told, memory: Memory) -> Decision:
 
 def _places(view: View, told: Told, memory: Memory) -> Floats:
     """Where anchors go, (A, 2): to their places, or by their Voronoi cells."""
+    if told.free and told.comes_to_rest(view.step):
+        return view.positions
     if told.free and told.goal == "descent":
         from tricover.control.descent import anchor_places
 
@@ -248,7 +249,6 @@ def _places(view: View, told: Told, memory: Memory) -> Floats:
         centroids = own_cells(view, told).centroids(view.positions)
         moves = centroids - view.positions
         few = (moves * moves).sum(axis=1) < told.rest * told.rest
-        few |= told.at_rest(view.step, view.agents)
         return np.where(few[:, None], view.positions, centroids)
     places = np.empty((len(told.network), 2))
     places[told.network.anchors] = told.places(view.step)

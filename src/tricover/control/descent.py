@@ -71,9 +71,8 @@ def _pulls(view: View, told: Told) -> Floats:
 def descent_weights(view: View, told: Told, memory: Memory) -> Floats:
     """The weights (A, 3) that followers want, in the triangles that were announced."""
     weights = weights_now(view, memory)
-    rows = np.flatnonzero(_turns(told)[view.agents] == _turn(view.step, told))
-    rows = rows[~told.at_rest(view.step, view.agents[rows])]
-    if rows.size:
+    rows = np.flatnonzero(_turns(told)[view.agents] == view.step % told.round)
+    if rows.size and not told.comes_to_rest(view.step):
         assert view.announced is not None
         weights[rows] = _moved(view.rows(rows), told, weights[rows])
     return weights
@@ -82,7 +81,7 @@ def descent_weights(view: View, told: Told, memory: Memory) -> Floats:
 def _turns(told: Told) -> NDArray[np.int64]:
     """In which step of a round each agent of the roster moves, (N,); -1: never."""
     network, count = told.network, len(told.network.boundary)
-    turns = np.where(network.layer > 0, network.layer - 1 + _anchor_turns(told), -1)
+    turns = np.where(network.layer > 0, network.layer - 1 + told.anchor_turns, -1)
     if told.free:
         turns[network.core] = 0
         turns[network.boundary] = 1 + np.arange(count) % 2
@@ -91,19 +90,10 @@ def _turns(told: Told) -> NDArray[np.int64]:
     return np.asarray(turns)
 
 
-def _anchor_turns(told: Told) -> int:
-    return 3 + len(told.network.boundary) % 2 if told.free else 0
-
-
-def _turn(step: int, told: Told) -> int:
-    return step % (_anchor_turns(told) + max(told.network.depth, 1))
-
-
 def anchor_places(view: View, told: Told) -> Floats:
     """Where anchors go, (A, 2): those whose turn it is, and who hear all the others that their first cells have."""
     places = view.positions.copy()
-    rests = told.at_rest(view.step, view.agents)
-    for row in np.flatnonzero((_turns(told)[view.agents] == _turn(view.step, told)) & ~rests).tolist():
+    for row in np.flatnonzero(_turns(told)[view.agents] == view.step % told.round).tolist():
         places[row] += _way(view.rows(np.array([row])), told)
     return places
 

@@ -70,8 +70,8 @@ class Told:
         range: metres within which agents hear of others near by, for the goals "voronoi" and "descent"; None: as far as
             it takes.
         free: whether anchors have no places of their own: they go to the centroids of their own Voronoi cells.
-        until: the step from which on anchors stay where they are, and layer l from l steps later on, with the goals
-            "voronoi" and "descent": so that everybody comes to rest inside a triangle that rests. None: never.
+        until: the step from which on everybody comes to rest, with the goals "voronoi" and "descent": whoever is in its
+            triangle stays. None: never.
     """
 
     network: Network
@@ -161,11 +161,19 @@ class Told:
         living = max(int((self.network.layer >= 0).sum()), 1)
         return _REST * extent_of(self.network) / sqrt(living)
 
-    def at_rest(self, step: int, agents: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Who of agents (A,) stays where it is from this step on."""
-        if self.until is None or not self.hears_near:
-            return np.zeros(len(agents), np.bool_)
-        return np.asarray(step >= self.until + self.network.layer[agents])
+    @property
+    def anchor_turns(self) -> int:
+        """How many steps of a round of "descent" belong to anchors: neighbours on the boundary do not move at once."""
+        return 3 + len(self.network.boundary) % 2 if self.free else 0
+
+    @property
+    def round(self) -> int:
+        """How many steps it takes until everybody has had its turn, with the goal "descent"."""
+        return self.anchor_turns + max(self.network.depth, 1)
+
+    def comes_to_rest(self, step: int) -> bool:
+        """Whether everybody comes to rest, at a step."""
+        return self.hears_near and self.until is not None and step >= self.until
 
     def with_room(self, points: Floats, agents: NDArray[np.int64], triangles: Floats) -> Floats:
         """Goal points (A, 2) of agents (A,) in triangles (A, 3, 2), with the room that a separation asks for."""

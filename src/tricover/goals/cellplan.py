@@ -43,7 +43,7 @@ from tricover.network.structure import parents_and_slots
 from tricover.targets import Targets
 from tricover.targets.placing import spread_of
 
-__all__ = ["EVERYBODY", "KINDS", "CellPlan", "Messages", "cell_plan", "phase_messages"]
+__all__ = ["EVERYBODY", "KINDS", "CellPlan", "Messages", "cell_plan", "followers_wanted", "phase_messages"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -158,6 +158,14 @@ def cell_plan(
     _put_aside(places, alive)
     network = network_in_frame(places, boundary, middle, cells, mentee or roster.mentee, alive)
     return CellPlan(network, Messages(*(np.concatenate(part) for part in zip(*said, strict=True))))
+
+
+def followers_wanted(targets: Targets, corners: Floats, core: Floats, followers: int) -> Ints:
+    """How many followers (H,) each first cell should have, by the spread of the targets in its cone."""
+    points, weights = _with_weight(targets)
+    known = _Known(points, weights, cones_of(points, corners, core))
+    spreads = np.array([_spread(*known.of(cone)) for cone in range(len(corners))])
+    return fixed_frame(corners, core, spreads, followers + len(corners) + 1).counts
 
 
 def _with_weight(targets: Targets) -> tuple[Floats, Floats]:

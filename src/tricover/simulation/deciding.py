@@ -231,10 +231,11 @@ def _down_the_layers(mission: Mission, state: State, told: Told) -> Decisions:
     """One layer after the other decides, and announces where it will be to those below."""
     decisions = Decisions.none_yet(mission, state)
     look = _look(mission, state, told)
-    views = _up_the_layers(mission, state, told, look) if told.hears_near else {}
+    asked = told.hears_near and not told.comes_to_rest(state.step)
+    views = _up_the_layers(mission, state, told, look) if asked else {}
     for layer, agents in enumerate(told.network.layers):
         view = view_of(mission, state, agents, decisions.decision.setpoints, look)
-        if told.hears_near:
+        if asked:
             view = replace(view, cells=views[layer].cells, pulled=views[layer].pulled)
         decisions.put(mission, view, told, decide(view, told, rows_of(state.memory, agents)))
     return _counted(decisions, state, told, look)

@@ -92,7 +92,7 @@ def _flown(mission: Mission) -> Iterator[Step]:
     """The steps of a run in which everybody lands where it is sent."""
     from tricover.simulation.loop import steps  # here, as a run asks for its forecast
 
-    return steps(replace(mission, vehicle=Exact()))
+    return steps(replace(mission, vehicle=Exact(), flown=()))
 
 
 def _flown_into(mission: Mission, zones: tuple[Floats, ...]) -> Iterator[Crossing]:

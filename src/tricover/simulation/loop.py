@@ -74,9 +74,13 @@ def steps(
     2 [0.5 1.5]
     """
     mission = as_mission(mission)
+    anew = state is None and decide_all is None
     decide_all = decide_all or Incremental()
     state = state or mission.start()
     yield Step(state)
+    for step in mission.flown if anew else ():
+        state = step.state
+        yield step
     while state.step < mission.scenario.steps and not _settled(mission, state):
         step = advance(mission, state, decide_all)
         state = step.state
@@ -129,7 +133,7 @@ def simulate(
     if isinstance(scenario, Scenario) and not resume:  # who has made the mission can ask for the forecast
         for notice in forecast(mission):
             warnings.warn(notice, SafetyWarning, stacklevel=2)
-    state = mission.start()
+    state, resumed = mission.start(), False
     record: GrowingRecord
     with _listening() as interrupted:
         if store is None:
@@ -141,9 +145,9 @@ def simulate(
                 mission = replace(mission, epochs=epochs)
             if not isinstance(stored, Store):  # finished, by the rule of the version that ran it
                 return Run(mission, stored)
-            record, state = stored, stored.state()
+            record, state, resumed = stored, stored.state(), resume
         try:
-            finished = _record(mission, state, record, progress, interrupted)
+            finished = _record(mission, state if resumed else None, record, progress, interrupted)
         except KeyboardInterrupt:  # a second Ctrl-C, or one that the caller's progress raised
             finished = False
         except StoreError:  # nothing more can be written
@@ -159,13 +163,13 @@ def simulate(
 
 def _record(
     mission: Mission,
-    state: State,
+    state: State | None,
     record: GrowingRecord,
     progress: Callable[[Progress], None] | None,
     interrupted: Callable[[], bool],
 ) -> bool:
-    """Keep the steps from a state on; False if interrupted."""
-    began, first, most = time.monotonic(), state.step, mission.scenario.steps
+    """Keep the steps from a state on, or from the start; False if interrupted."""
+    began, first, most = time.monotonic(), 0 if state is None else state.step, mission.scenario.steps
     for step in steps(mission, state):
         if step.transition is None:
             continue

@@ -19,6 +19,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,9 @@ from tricover.simulation.zones import check_zones
 from tricover.targets import Targets
 from tricover.vehicles import Vehicle, lands, ranges
 from tricover.world import KeepApart, Scene, World
+
+if TYPE_CHECKING:
+    from tricover.simulation.step import Step
 
 __all__ = [
     "Epoch",
@@ -112,6 +116,7 @@ class Mission:
         vehicle: of the final roster.
         epochs: in order; the first begins at step 0.
         world: what lies between the agents and the truth.
+        flown: the first steps, where these had to be taken to find the epochs: a cache, nothing follows from it.
     """
 
     scenario: Scenario
@@ -119,6 +124,11 @@ class Mission:
     vehicle: Vehicle
     epochs: tuple[Epoch, ...]
     world: World = field(default_factory=World)
+    flown: "tuple[Step, ...]" = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the cache: steps need not travel."""
+        return {**vars(self), "flown": ()}
 
     def __repr__(self) -> str:
         epochs = "1 epoch" if len(self.epochs) == 1 else f"{len(self.epochs)} epochs"
@@ -132,10 +142,11 @@ class Mission:
                 f"simulate and steps take a Scenario, not {type(scenario).__name__}: Scenario.load reads a file"
             )
         ground = ground_of(scenario)
+        flown: tuple[Step, ...] = ()
         if has_phases(scenario):
             from tricover.simulation.phases import flown_epochs  # here, as it takes steps
 
-            epochs = flown_epochs(scenario, ground)
+            epochs, flown = flown_epochs(scenario, ground)
         else:
             networks = homes_of(scenario, ground)
             used = [(max(start, ground.launch), one) for start, one in networks]
@@ -146,7 +157,7 @@ class Mission:
         if ground.zones is not None and scenario.control.motion != "morph":
             begin = ground.reference if ground.launch else ground.start
             check_zones([(epoch.start, epoch.told) for epoch in epochs], np.concatenate([begin, *joining]))
-        return cls.with_epochs(scenario, epochs, ground)
+        return replace(cls.with_epochs(scenario, epochs, ground), flown=flown)
 
     @classmethod
     def with_epochs(cls, scenario: Scenario, epochs: Sequence[Epoch], ground: Ground | None = None) -> "Mission":
@@ -221,10 +232,12 @@ class Mission:
         """For how many steps everybody has to be at its goal before nothing can change any more, but for one.
 
         A change goes down a layer in a step. Where agents see only so far, what follows from it is reported upwards a
-        layer a step, and may change what comes down.
+        layer a step, and may change what comes down. With the goal "descent" everybody must have had its turn.
         """
-        depth = self.epochs[-1].network.depth
-        return depth if self.world.sensor.sees_all else 2 * depth + 1
+        last = self.epochs[-1].told
+        if last.goal == "descent":
+            return last.round
+        return last.network.depth if self.world.sensor.sees_all else 2 * last.network.depth + 1
 
     def epoch_at(self, step: int) -> Epoch:
         """The epoch that a step belongs to."""
@@ -386,7 +399,7 @@ def told_of(
 ) -> Told:
     """What the agents of a network are told; their goal is the scenario's, or that of a phase.
 
-    Whether anchors are ``free`` follows from the goal, where it is not said. If they have no given places, they are with
+    Whether anchors are ``free`` follows from the goal, where it is not said. Without given places they are with
     "descent", and with "voronoi" unless the team morphs. ``until`` when they are in motion.
     """
     control = scenario.control

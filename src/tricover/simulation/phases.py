@@ -8,20 +8,22 @@ A team may have *phases* within an epoch of events:
 
 Each is an epoch of its own, with its network, goal and places of anchors. In the polish anchors are free, unless they
 have given places, or the team morphs by Lloyd in the triangle. That everybody is at its goal is reported up the layers,
-one layer a step: so the polish begins ``depth`` steps later. As long as targets move, it goes on and follows them. It
-ends layer by layer, from the anchors down, so that everybody is inside its triangle when all have come to rest.
+one layer a step: so the polish begins ``depth`` steps later. As long as targets move, it goes on and follows them. In
+its last ``depth`` steps everybody stays who is in its triangle, so that all are when the team has come to rest.
 
 *Plans anew.* Agents that leave or join begin a new base. So does, with ``cellplan``, ``control.replan``:
 
 - { cost = ratio }: everybody knows the cost of its own Voronoi cell, and reports the sum of its subtree up the layers.
   So the core knows the coverage cost, ``depth`` steps late. A plan is made where it exceeds the least one since the
   last plan, or what that had promised, by the ratio;
+- { share = s }: the highest agent of each first cell tells the core the spread of its cone. A plan is made where these
+  ask for other numbers of followers, and a share s of them would have to go to another first cell;
 - a number of steps: so long after the last plan, if targets have moved since.
 
 Where messages are late or lost, nobody knows when all have arrived, nor the cost. Then there is no polish, and plans
 are made at the start, at events and by the clock, from where everybody should be.
 
-Resolving such a scenario takes its steps up to the last epoch, once more: ``flown_epochs``.
+Resolving such a scenario takes its steps up to the last epoch. They are kept, so that a run need not take them again.
 """
 
 from collections.abc import Callable
@@ -32,7 +34,8 @@ from numpy.typing import NDArray
 
 from tricover.control import Told
 from tricover.errors import InputError
-from tricover.goals.cellplan import cell_plan, phase_messages
+from tricover.goals.anchors import followers_of
+from tricover.goals.cellplan import cell_plan, followers_wanted, phase_messages
 from tricover.network import Network
 from tricover.simulation.incremental import Incremental
 from tricover.simulation.mission import Epoch, Mission, homes_of, joins_of, paths_of, polish_of, told_of
@@ -50,11 +53,12 @@ Floats = NDArray[np.float64]
 _BASE, _POLISH, _HOLD = range(3)
 
 
-def flown_epochs(scenario: Scenario, ground: Ground) -> list[Epoch]:
-    """The epochs of a scenario that has phases, or whose team morphs."""
-    if scenario.world.channel(scenario.seed).perfect:
-        return _Flight(scenario, ground).epochs
-    return _by_the_clock(scenario, ground)
+def flown_epochs(scenario: Scenario, ground: Ground) -> tuple[list[Epoch], tuple[Step, ...]]:
+    """The epochs of a scenario that has phases, or whose team morphs, and the steps up to the last of them."""
+    if not scenario.world.channel(scenario.seed).perfect:
+        return _by_the_clock(scenario, ground), ()
+    flight = _Flight(scenario, ground)
+    return flight.epochs, flight.taken()
 
 
 def _by_the_clock(scenario: Scenario, ground: Ground) -> list[Epoch]:
@@ -122,12 +126,23 @@ class _Flight:
         self.epochs: list[Epoch] = []
         self.phase, self.due, self.least = _BASE, -1, np.inf
         self._decide = Incremental()
+        self._last: Step
+        self._steps: list[Step] = []
         self._open()
         while self.state.step < scenario.steps and not self._over():
             self._after(self._step())
+            # As in a run that knows from the start that more is to come.
+            self._steps.append(replace(self._last, state=replace(self.state, quiet=0, still=False)))
         for step in self.events:
             if step >= scenario.steps:  # what comes after the end is never flown
                 self._add(self._after_event(step), _BASE)
+
+    def taken(self) -> tuple[Step, ...]:
+        """The steps up to the last epoch, as a run takes them that knows all epochs; none where that would differ."""
+        names = self.mission.start().memory.keys()
+        steps = [step for step in self._steps if step.step <= self.epochs[-1].start]
+        whole = [step.step for step in steps] == list(range(1, len(steps) + 1))
+        return tuple(steps) if whole and all(step.state.memory.keys() == names for step in steps) else ()
 
     def _step(self) -> Step:
         """The next step; where nothing changes before the next event, the one just before it."""
@@ -201,7 +216,7 @@ class _Flight:
 
     def _after(self, step: Step) -> None:
         """Begin another epoch after a step, if there is to be one."""
-        self.state, now = step.state, step.step
+        self._last, self.state, now = step, step.state, step.step
         assert step.transition is not None
         if now >= self.scenario.steps:
             return
@@ -272,12 +287,21 @@ class _Flight:
             return False
         if isinstance(replan, int):
             return step - self.begun >= replan
+        assert isinstance(replan, dict)
         if self.phase == _BASE or (self.phase == _HOLD and step > self.still_from + 1):
             return False
         now = self._cost(self.state.positions[self.state.present])
-        worse = now > replan["cost"] * self.least
+        worse = now > replan.get("cost", np.inf) * self.least
         self.least = min(self.least, now)
-        return bool(worse)
+        return bool(worse) or self._misplaced() >= replan.get("share", np.inf)
+
+    def _misplaced(self) -> float:
+        """The share of the followers who would be of more use in another first cell."""
+        network, positions = self.epochs[-1].network, self.state.positions
+        targets = self.mission.targets_at(self.state.step)
+        anchors = positions[network.boundary], positions[network.core]
+        wanted = followers_wanted(targets, *anchors, len(network.followers))
+        return float(np.abs(wanted - followers_of(network)).sum()) / 2 / max(len(network.followers), 1)
 
     def _cost(self, places: Floats) -> float:
         """The coverage cost of agents at places (L, 2) at this step; infinite where there are no targets."""

@@ -314,13 +314,15 @@ class Run:
         Goal points for the motion ``reach``, centres of goal cells for ``walk``, goal points strictly inside their
         triangles for ``morph`` (Algorithm 2, for the last network, anchors' places and targets). The store of a
         finished run keeps them. Among zones, ``walk`` leads to what can be reached from where agents are in the end.
-        With the goals "voronoi" and "descent": where everybody would go from where it is in the end.
+        With the goal "voronoi": where everybody would go from where it is in the end; with "descent": where it is.
         """
         kept = self.record.desired
         if kept is not None:
             return kept
         desired = np.array(self.read("positions", self.steps, self.steps + 1)[0])
         told = self.epochs[-1].told
+        if told.goal == "descent":  # it is nowhere in particular that a team should come to rest
+            return desired
         if told.hears_near:  # wherever the team is, everybody should be in the middle of its own cell
             view, _, memory = self._if_all_knew(told)
             desired[view.agents] = decide(view, told, memory).goal_points

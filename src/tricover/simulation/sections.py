@@ -130,10 +130,15 @@ def _polish(given: Any) -> dict[str, int]:
 def _replan(given: Any) -> int | str | dict[str, float]:
     if given == "never" or (type(given) is int and 1 <= given <= 2**53):
         return given  # type: ignore[no-any-return]
-    ratio = given.get("cost") if isinstance(given, dict) and given.keys() == {"cost"} else None
-    if not isinstance(ratio, int | float) or isinstance(ratio, bool) or not 1 < ratio <= LARGEST:
-        raise InputError(f'must be "never", a number of steps, or {{ cost = ratio above 1 }}, not {shown(given)}')
-    return {"cost": float(ratio)}
+    limits = {"cost": (1.0, LARGEST), "share": (0.0, 1.0)}
+    known = isinstance(given, dict) and given and given.keys() <= limits.keys()
+    numbers = known and all(isinstance(value, int | float) and type(value) is not bool for value in given.values())
+    if not numbers or not all(limits[key][0] < value <= limits[key][1] for key, value in given.items()):
+        raise InputError(
+            'must be "never", a whole number of steps, or { cost = ratio above 1, share = of the followers, up to 1 }, '
+            f"not {shown(given)}"
+        )
+    return {key: float(value) for key, value in given.items()}
 
 
 _Polish = Annotated[
@@ -159,7 +164,7 @@ _Replan = Annotated[
             "anyOf": [
                 {"enum": ["never"]},
                 {"type": "integer", "minimum": 1},
-                {"type": "object", "properties": {"cost": {"type": "number"}}, "required": ["cost"]},
+                {"type": "object", "properties": {"cost": {"type": "number"}, "share": {"type": "number"}}},
             ]
         }
     ),
@@ -323,8 +328,9 @@ class Control(Section):
         None, description="metres within which agents hear of others near by, to polish; as far as it takes if left out"
     )
     replan: _Replan = Field(
-        {"cost": 1.25},
-        description="cellplan: plan anew as coverage gets worse by { cost = ratio }, every so many steps, or never",
+        {"cost": 1.25, "share": 0.1},
+        description="cellplan: plan anew where coverage is worse by the ratio cost, or where a share of the followers "
+        "belongs into other first cells; or every so many steps, or never",
     )
 
     @model_validator(mode="after")

@@ -162,6 +162,7 @@ def advance(mission: Mission, state: State, decide_all: DecideAll = decide_all) 
     settling = state.step >= mission.last_change
     still = settling and not decisions.held and np.array_equal(vehicles, state.vehicles)
     still = still and mission.world.sensor.certain  # else the next look may show something else
+    still = still and epoch.told.goal != "descent"  # where it is the turn of others in the next step
     still = still and _same(memory, state.memory) and nothing_new(mission, state)
     quiet = state.quiet + 1 if settling and settled else 0
     step, sent = state.step + 1, state.messages[: len(state.sent)]

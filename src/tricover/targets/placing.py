@@ -20,8 +20,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tricover.targets._nearest import nearest_of_few
 from tricover.targets.density import local_density
-from tricover.threads import workers
+from tricover.threads import in_ranges, workers
 
 __all__ = [
     "Settled",
@@ -39,6 +40,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
+FEW = 128  # places: up to so many, looking at all of them takes less time than a tree does
 ONE_THREAD = 10_000  # points: fewer are looked up before a second thread has started (1,000 in 0.2 ms, two cores)
 _NEARLY, _TINY = 1e-12, 1e-290  # of two squares that differ by no more, relative and absolute, either may be less
 _CURVE = 16  # levels of the space-filling curve
@@ -61,6 +63,11 @@ def find_nearest(places: Floats, points: Floats, count: int) -> tuple[Floats, In
     """Distances and indices of the ``count`` places nearest to each point (D, 2): (D, count), or (D,) of one."""
     from scipy.spatial import cKDTree
 
+    if count == 1 and len(places) <= FEW:
+        found, of = np.empty(len(points)), np.empty(len(points), np.int64)
+        work = np.ascontiguousarray(places), np.ascontiguousarray(points)
+        in_ranges(lambda first, last: nearest_of_few(*work, first, last, found, of), len(points))
+        return found, of
     threads = 1 if len(points) < ONE_THREAD else workers()
     distances, nearest = cKDTree(places).query(points, k=count, workers=threads)
     return np.asarray(distances), np.asarray(nearest, dtype=np.int64)
@@ -76,8 +83,8 @@ def nearest_places(places: Floats, points: Floats) -> Ints:
     """The place (D,) nearest to each point (D, 2): of several at the same distance, as computed here, the first."""
     from scipy.spatial import cKDTree
 
-    if len(places) == 1 or not len(points):
-        return np.zeros(len(points), np.int64)
+    if len(places) <= FEW or not len(points):
+        return find_nearest(places, points, 1)[1]
     _, pairs = find_nearest(places, points, 2)
     squares = _squares(places[pairs], points[:, None])
     nearest = pairs[:, 0].copy()
@@ -178,28 +185,33 @@ def improved(
     found: Settled,
     points: Floats,
     weights: Floats,
+    held: Flags | None = None,
     tolerance: float = 0.0,
-    enough: float = 0.0,
+    gain: float = 0.0,
+    most: int | None = None,
 ) -> Settled:
-    """Relocate a tenth of the places at a time, and half as many where that does not help.
+    """Relocate a tenth of the places at a time, and half as many where that does not help; ``most`` times at most.
 
-    It helps where the cost falls by more than the share ``enough`` of itself.
+    It helps where the cost falls by more than the share ``gain`` of itself.
     """
-    count = len(found.places) // 10
-    while count:
-        trial = settle(_relocated(found.places, points, weights, count), points, weights, tolerance=tolerance)
-        if trial.cost < found.cost * (1 - enough):
+    stay = np.zeros(len(found.places), np.bool_) if held is None else held
+    count, trials = int((~stay).sum()) // 10, 0
+    while count and trials != most:
+        trials += 1
+        trial = settle(_relocated(found.places, points, weights, stay, count), points, weights, held, tolerance)
+        if trial.cost < found.cost * (1 - gain):
             found = trial
         else:
             count //= 2
     return found
 
 
-def _relocated(places: Floats, points: Floats, weights: Floats, count: int) -> Floats:
+def _relocated(places: Floats, points: Floats, weights: Floats, held: Flags, count: int) -> Floats:
     """The ``count`` places with the least losses go next to those with the most cost, onto their farthest point."""
     distances, nearest = find_nearest(places, points, 2)
     squares, first = weights[:, None] * distances**2, nearest[:, 0]
     missed = np.bincount(first, squares[:, 1] - squares[:, 0], len(places))
+    missed[held] = np.inf
     costs = np.bincount(first, squares[:, 0], len(places))
     farthest = np.full(len(places), -1)
     order = np.argsort(squares[:, 0], kind="stable")
