@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.targets._nearest import nearest_of_few
+from tricover.targets._nearest import nearest_of_few, nearest_two_of_few
 from tricover.targets.density import local_density
 from tricover.threads import in_ranges, workers
 
@@ -40,7 +40,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-FEW = 128  # places: up to so many, looking at all of them takes less time than a tree does
+FEW = 512  # places: up to so many, looking at all of them takes less time than a tree does
 ONE_THREAD = 10_000  # points: fewer are looked up before a second thread has started (1,000 in 0.2 ms, two cores)
 _NEARLY, _TINY = 1e-12, 1e-290  # of two squares that differ by no more, relative and absolute, either may be less
 _CURVE = 16  # levels of the space-filling curve
@@ -63,10 +63,12 @@ def find_nearest(places: Floats, points: Floats, count: int) -> tuple[Floats, In
     """Distances and indices of the ``count`` places nearest to each point (D, 2): (D, count), or (D,) of one."""
     from scipy.spatial import cKDTree
 
-    if count == 1 and len(places) <= FEW:
-        found, of = np.empty(len(points)), np.empty(len(points), np.int64)
+    if count <= min(2, len(places)) and len(places) <= FEW:
+        look = nearest_of_few if count == 1 else nearest_two_of_few
+        shape = len(points) if count == 1 else (len(points), count)
+        found, of = np.empty(shape), np.empty(shape, np.int64)
         work = np.ascontiguousarray(places), np.ascontiguousarray(points)
-        in_ranges(lambda first, last: nearest_of_few(*work, first, last, found, of), len(points))
+        in_ranges(lambda first, last: look(*work, first, last, found, of), len(points))
         return found, of
     threads = 1 if len(points) < ONE_THREAD else workers()
     distances, nearest = cKDTree(places).query(points, k=count, workers=threads)
