@@ -7,9 +7,11 @@ Of each method:
               reaches its goal point in one, and one more where the anchors move first. Lloyd's counts as settled, to
               its advantage, when its cost is within 1% of where it ends.
 ``messages``  positions received, per agent and step. A follower of ours hears three agents and an anchor nobody; in
-              Lloyd's an agent needs the positions of its Delaunay neighbours, to know its Voronoi cell.
-``changes``   share of these links that are new in a step. Ours never change. In Lloyd's an agent must find out by
-              itself whom to listen to next.
+              Lloyd's an agent needs the positions of its Delaunay neighbours, to know its Voronoi cell. So do ours
+              while they polish, or go by ``voronoi`` or ``descent``. What is said to make a cell plan is counted, too:
+              two numbers for a position, and one to everybody once for each.
+``changes``   share of these links that are new in a step. Ours never change, but for Delaunay neighbours. In Lloyd's an
+              agent must find out by itself whom to listen to next.
 ``least_distance``  of any two agents on their way, in metres, with straight ways between steps (see ``separation``).
               Ours in the motion ``reach``; Lloyd's over the iterations until it counts as settled. None for a planned
               formation, which does not say from where its agents come.
@@ -24,7 +26,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from time import perf_counter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,6 +37,7 @@ from tricover.coverage.plan import plan_formation
 from tricover.coverage.voronoi import triangulate
 from tricover.geometry import separation
 from tricover.goals import anchor_positions, desired_configuration
+from tricover.goals.cellplan import EVERYBODY
 from tricover.network import Network, build_network
 from tricover.notebook import as_text, rows_as_html
 from tricover.simulation import Scenario, simulate
@@ -54,6 +57,13 @@ _OURS = (
     ("balanced, predictive", "balanced", "predictive"),
     ("balanced, rollout", "balanced", "rollout"),
 )
+#: Goals that are about more than a triangle: they are run, and come to rest by themselves.
+_BY_RUNS = (
+    ("cellplan", {"goal": "cellplan"}),
+    ("voronoi", {"goal": "voronoi"}),
+    ("predictive, descent", {"goal": "predictive", "motion": "morph", "polish": {"descent": 90}}),
+)
+_LONGEST = 400  # steps of these
 
 
 @dataclass(frozen=True)
@@ -136,6 +146,7 @@ def compare_methods(
     settled = [_ours(name, team.reference, mentee, goal, targets, anchors) for name, mentee, goal in _OURS]
     if anchors is None:
         settled.append(_ours("balanced, rollout, fitted", team.reference, "balanced", "rollout", targets, "fit"))
+    settled += [_by_run(name, team.reference, targets, anchors, control) for name, control in _BY_RUNS]
     settled.append(_planned(len(team), targets))
     start = team.reference.copy()
     start[team.anchors] = anchor_positions(team, targets, anchors)
@@ -183,6 +194,34 @@ def _ours(
     )
     least = simulate(team).separation.distance
     return _Settled(name, positions, steps, _heard(network), 0.0, least, seconds)
+
+
+def _by_run(
+    name: str, reference: Floats, targets: Targets, anchors: ArrayLike | str | None, control: dict[str, Any]
+) -> _Settled:
+    team = Scenario(
+        reference=reference,
+        targets=targets,
+        anchors=anchors,
+        network={"mentee": "balanced"},
+        control=control,
+        steps=_LONGEST,
+    )
+    simulate(team)  # compiles
+    run, seconds = _timed(lambda: simulate(team))
+    steps = run.steps if run.settled_at is None else max(run.settled_at, 1)
+    heard, changed = 0.0, 0.0
+    for epoch, end in zip(run.epochs, [*(epoch.start for epoch in run.epochs[1:]), steps], strict=True):
+        length = max(min(end, steps) - epoch.start, 0)
+        heard += length * _heard(epoch.network)
+        if epoch.messages is not None:
+            copies = np.where(epoch.messages.receivers == EVERYBODY, len(reference), 1)
+            heard += float((copies * epoch.messages.numbers).sum()) / 2 / len(reference)
+        if epoch.told.hears_near and length:
+            links, new = _delaunay_links(list(run.positions[epoch.start : epoch.start + length + 1]))
+            heard, changed = heard + length * links, changed + length * links * new
+    least = run.separation.distance
+    return _Settled(name, run.positions[-1], steps, heard / steps, changed / heard, least, seconds)
 
 
 def _planned(agents: int, targets: Targets) -> _Settled:
