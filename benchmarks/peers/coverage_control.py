@@ -52,6 +52,21 @@ def prepare(controller: str, side: int, robots: str, centres: str, sigmas: str, 
     np.save(into, _worlds[0].system.GetWorldMap())
 
 
+def cost(controller: str, side: int, robots: str, centres: str, sigmas: str, steps: int, into: str) -> float:
+    """The peer's cost after so many steps of a controller, or as long as it falls; 0 steps: of these positions."""
+    world = World(controller, side, np.load(robots), np.load(centres), np.load(sigmas))
+    last = world.system.GetObjectiveValue()
+    for taken in range(1, steps + 1):
+        world.step()
+        if taken % 20 == 0:
+            now = world.system.GetObjectiveValue()
+            if abs(last - now) < 1e-6 * last:
+                break
+            last = now
+    np.save(into, world.system.GetWorldMap())
+    return world.system.GetObjectiveValue()
+
+
 def step() -> float:
     """Seconds in which all robots decide, move and sense once; all cores."""
     return _worlds[0].step()
