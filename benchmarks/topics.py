@@ -27,6 +27,7 @@ TOPICS = (
     "certify",
     "separation",
     "coverage",
+    "moving",
     "sight",
     "samples",
     "scaling",

@@ -103,6 +103,9 @@ def _world(facts: dict[str, Any]) -> dict[str, str]:
     if "oldest_message" in facts:
         oldest = facts["oldest_message"]
         rows["oldest message acted on"] = "1 step" if oldest == 1 else f"{oldest} steps"
+    if "plans" in facts:
+        made = "1 plan" if facts["plans"] == 1 else f"{facts['plans']} plans"
+        rows["plans of its own"] = f"{made}, {facts['plan_numbers']:.0f} numbers per agent"
     if "numbers" in facts:
         rows["numbers sent per agent and step"] = f"{facts['numbers']:.1f}"
     return rows

@@ -5,6 +5,7 @@ from typing import Any
 
 from tricover.certificates import Certificate
 from tricover.control import named_by_zone
+from tricover.own import label_of
 from tricover.report.markup import Html, definitions, paragraph
 from tricover.report.page import Section
 from tricover.simulation import Run
@@ -59,7 +60,9 @@ def _facts(run: Run) -> Iterator[tuple[str, object]]:
     yield "agents", f"{facts['agents']:,}: {roles}"
     yield "layers of followers", f"{network.depth}, mentee rule {mentee}"
     if len(run.epochs) > 1:
-        yield "networks", f"{len(run.epochs)}, from steps {', '.join(str(epoch.start) for epoch in run.epochs)} on"
+        yield "epochs", ", ".join(f"{label_of(epoch.told.goal)} from step {epoch.start} on" for epoch in run.epochs)
+    if "plans" in facts:
+        yield "plans of its own", f"{facts['plans']}, {facts['plan_numbers']:.0f} numbers per agent"
     yield "targets", f"{len(targets):,}" + ("" if targets.still else ", changing over time")
     yield "motion", _MOTIONS[control.motion]
     yield "goal", facts["goal"]

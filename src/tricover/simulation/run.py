@@ -14,6 +14,7 @@ from tricover.control import CutOff, Memory, Told, View, cut_off, decide, distan
 from tricover.errors import InputError, UnknownNameError
 from tricover.geometry.approach import Approaches, Separation, approaches_of, separation_of
 from tricover.goals import settled_configuration
+from tricover.goals.cellplan import KINDS
 from tricover.goals.zones import TOUCHING
 from tricover.network import Network
 from tricover.network.roster import agent_indices
@@ -47,6 +48,7 @@ AT_DESIRED = 1e-9
 
 Both are computed alike and agree to the bit, but for sums over targets, whose order may differ by the batch.
 """
+_SUMMARY = KINDS.index("summary")
 BLOCK = 1 << 22
 """Agents times steps that are held at once: 64 MB of positions."""
 MEASURED = 1_000_000
@@ -103,6 +105,7 @@ class Run:
             "misses": self.missed,
             **self._approach(),
             **({"numbers": self._numbers_sent} if self.mission.world.counted else {}),
+            **({"plans": self._plans, "plan_numbers": self._plan_numbers} if self._plans else {}),
             "interrupted": self.interrupted,
             **({} if self.scenario.safety.zones is None else {"cut_off": self._cut_off}),
         }
@@ -237,6 +240,17 @@ class Run:
     def numbers(self) -> NDArray[np.int64]:
         """How many numbers agents sent in each step, (T, N); of runs in which they see only so far."""
         return self.read("numbers")
+
+    @property
+    def _plans(self) -> int:
+        """How many plans the team made by itself."""
+        return sum(_SUMMARY in epoch.messages.kinds for epoch in self.epochs if epoch.messages is not None)
+
+    @property
+    def _plan_numbers(self) -> float:
+        """Numbers per agent that were sent to plan, and to agree on when to go on."""
+        said = [epoch.messages.total for epoch in self.epochs if epoch.messages is not None]
+        return sum(said) / max(self.mission.agents, 1)
 
     @property
     def _numbers_sent(self) -> float:
