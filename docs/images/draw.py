@@ -194,6 +194,23 @@ def film_paper():
     animate(tc.simulate(tc.Scenario(**data)), HERE / "paper-57.gif", size=600, fps=12.5, seconds=5.8, hold=2)
 
 
+def film_jump():
+    """57 agents whose targets jump: they plan, polish, follow and plan anew."""
+    rng = np.random.default_rng(5)
+    team, points = rng.uniform(0, 100, (57, 2)), rng.uniform(0, 100, (800, 2))
+    track = np.repeat(points[None], 36, axis=0)
+    track[35, points[:, 0] < 50, 0] += 100
+    scenario = tc.Scenario(
+        name="Half of the targets jump at step 35",
+        reference=team,
+        targets=tc.Targets(track),
+        network={"mentee": "balanced"},
+        control={"goal": "cellplan"},
+        steps=90,
+    )
+    animate(tc.simulate(scenario), HERE / "jump-57.gif", size=600, fps=10, seconds=7, hold=2)
+
+
 if __name__ == "__main__":
     mpl.use("Agg")
     small, team = (tc.build_network(read_points(EXAMPLES / f"team-{count}.csv").positions) for count in (13, 57))
@@ -213,3 +230,4 @@ if __name__ == "__main__":
     for draw in (draw_start, draw_method, draw_choosing, draw_teaching):
         draw(save)
     film_paper()
+    film_jump()

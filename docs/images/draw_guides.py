@@ -196,8 +196,9 @@ def coverage_of_rules():
     """Coverage over Lloyd's for cornered teams: the first table of docs/goals.md."""
     rows = [row for row in _rows(DOCS / "goals.md", r"57|200|1000") if row[0] != "agents"]
     rows = rows[: len(rows) // 2]
-    methods = ("paper", "centroid", "predictive", "rollout", "planned")
-    looks = dict(zip(methods, zip("osDv^", (GOAL, "#e69f00", SEEN, "#009e73", INK), strict=True), strict=True))
+    methods = ("paper", "centroid", "predictive", "rollout", "cellplan", "planned")
+    colours = (GOAL, "#e69f00", SEEN, "#009e73", "#cc79a7", INK)
+    looks = dict(zip(methods, zip("osDvP^", colours, strict=True), strict=True))
     with figure_style():
         figure, axes = plt.subplots(1, 3, figsize=(PAGE, 2.4), sharey=True)
         for column, (ax, field) in enumerate(zip(axes, ("uniform", "clusters", "airports"), strict=True), start=2):
@@ -210,7 +211,7 @@ def coverage_of_rules():
             ax.set_yticks([0.25, 0.5, 1, 2, 4, 8], ["0.25", "0.5", "1", "2", "4", "8"])
             ax.minorticks_off()
         axes[0].set_ylabel("mean squared distance,\nover Lloyd's from the same start")
-        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
     return figure
 
 

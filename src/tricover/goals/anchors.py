@@ -31,7 +31,7 @@ from tricover.geometry.hull import convex_hull
 from tricover.network import Network
 from tricover.targets import Targets
 
-__all__ = ["anchor_positions", "followers_of"]
+__all__ = ["anchor_positions"]
 
 Floats = NDArray[np.float64]
 
@@ -73,7 +73,7 @@ def _fitted(network: Network, targets: Targets) -> Floats:
     core = _centre(targets, hull)
     size = float(np.ptp(hull, axis=0).max())
     rim, start = (hull - core) / size, _far(network.reference[network.boundary] - core, size) / size
-    shares = followers_of(network) + 1.0
+    shares = _followers(network) + 1.0
     trials = []
     for turn in np.arange(_TURNS) * (2 * np.pi / _TURNS):
         rays = _rays(targets, core, shares, turn)
@@ -116,7 +116,7 @@ def _centre(targets: Targets, hull: Floats) -> Floats:
     return np.asarray(centre if inside else (centre + hull.mean(axis=0)) / 2)
 
 
-def followers_of(network: Network) -> Floats:
+def _followers(network: Network) -> Floats:
     """Followers in each first cell: cell h lies between boundary agents h and h+1."""
     facet = np.full(len(network), -1)
     facet[network.boundary] = np.arange(len(network.boundary))

@@ -134,6 +134,8 @@ def _news(mission: "Mission", step: int, positions: Floats, stood: Floats, news:
     joined = np.arange(len(before), len(now))
     left = np.flatnonzero((before.layer >= 0) & (now.layer[: len(before)] < 0))
     sources = np.concatenate([joined, left])
+    if not sources.size:  # a plan, which is the core's to tell
+        sources = np.array([before.core])
     around = positions.copy()
     around[left] = stood[left]  # those in range notice that it is gone
     late = mission.world.channel.news(which, around, sources)

@@ -16,8 +16,8 @@ its last ``depth`` steps everybody stays who is in its triangle, so that all are
 - { cost = ratio }: everybody knows the cost of its own Voronoi cell, and reports the sum of its subtree up the layers.
   So the core knows the coverage cost, ``depth`` steps late. A plan is made where it exceeds the least one since the
   last plan, or what that had promised, by the ratio;
-- { share = s }: the highest agent of each first cell tells the core the spread of its cone. A plan is made where these
-  ask for other numbers of followers, and a share s of them would have to go to another first cell;
+- { share = s }: the highest agent of each first cell of the plan tells the core the spread of its cone. A plan is made
+  where these ask for other numbers of followers than then, and a share s of them would go to another first cell;
 - a number of steps: so long after the last plan, if targets have moved since.
 
 Where messages are late or lost, nobody knows when all have arrived, nor the cost. Then there is no polish, and plans
@@ -34,7 +34,6 @@ from numpy.typing import NDArray
 
 from tricover.control import Told
 from tricover.errors import InputError
-from tricover.goals.anchors import followers_of
 from tricover.goals.cellplan import cell_plan, followers_wanted, phase_messages
 from tricover.network import Network
 from tricover.simulation.incremental import Incremental
@@ -188,7 +187,9 @@ class _Flight:
         if phase == _BASE:
             self.begun, self.least = epoch.start, np.inf
             if self.plans:
-                self.least = self._cost(epoch.network.reference[epoch.network.layer >= 0])
+                self.plan = epoch.network
+                self.least = self._cost(self.plan.reference[self.plan.layer >= 0])
+                self.wanted = self._wanted()
 
     def _over(self) -> bool:
         """Whether no other epoch can come."""
@@ -296,12 +297,15 @@ class _Flight:
         return bool(worse) or self._misplaced() >= replan.get("share", np.inf)
 
     def _misplaced(self) -> float:
-        """The share of the followers who would be of more use in another first cell."""
-        network, positions = self.epochs[-1].network, self.state.positions
-        targets = self.mission.targets_at(self.state.step)
-        anchors = positions[network.boundary], positions[network.core]
-        wanted = followers_wanted(targets, *anchors, len(network.followers))
-        return float(np.abs(wanted - followers_of(network)).sum()) / 2 / max(len(network.followers), 1)
+        """The share of the followers who would be of more use in another first cell than when the plan was made."""
+        moved = float(np.abs(self._wanted() - self.wanted).sum()) / 2
+        return moved / max(float(self.wanted.sum()), 1.0)
+
+    def _wanted(self) -> NDArray[np.int64]:
+        """How many followers (H,) the first cells of the last plan ask for now."""
+        network, targets = self.plan, self.mission.targets_at(self.state.step)
+        anchors = network.reference[network.boundary], network.reference[network.core]
+        return followers_wanted(targets, *anchors, len(network.followers))
 
     def _cost(self, places: Floats) -> float:
         """The coverage cost of agents at places (L, 2) at this step; infinite where there are no targets."""
