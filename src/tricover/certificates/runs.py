@@ -17,8 +17,8 @@ from tricover.geometry import combine
 from tricover.network import Network, build_network
 from tricover.simulation import Mission, Run, Scenario
 from tricover.simulation.hearing import senders_of
-from tricover.simulation.mission import paths_of, roster_of
 from tricover.simulation.morphing import AnchorWays
+from tricover.simulation.telling import paths_of, roster_of
 from tricover.vehicles import lands
 
 __all__ = ["desired_of_run", "log_of_run", "settings_of", "with_scenario"]

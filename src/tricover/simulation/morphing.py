@@ -24,9 +24,9 @@ from tricover.limits import check_room
 from tricover.network import Network, build_network
 from tricover.network.fan import fan_of, turns_around
 from tricover.network.roster import agent_indices, as_roster
-from tricover.simulation.mission import paths_of
 from tricover.simulation.resolve import Ground
 from tricover.simulation.scenario import Scenario
+from tricover.simulation.telling import paths_of
 
 __all__ = ["AnchorWays", "first_network", "network_at"]
 

@@ -37,12 +37,13 @@ from tricover.errors import InputError
 from tricover.goals.cellplan import cell_plan, followers_wanted, phase_messages
 from tricover.network import Network
 from tricover.simulation.incremental import Incremental
-from tricover.simulation.mission import Epoch, Mission, homes_of, joins_of, paths_of, polish_of, told_of
+from tricover.simulation.mission import Epoch, Mission
 from tricover.simulation.morphing import AnchorWays, first_network, network_at
 from tricover.simulation.resolve import Ground, still_from
 from tricover.simulation.scenario import Scenario
 from tricover.simulation.state import State
 from tricover.simulation.step import Step, advance
+from tricover.simulation.telling import homes_of, joins_of, paths_of, polish_of, told_of
 from tricover.targets.placing import mean_square
 
 __all__ = ["flown_epochs"]

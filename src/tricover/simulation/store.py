@@ -43,12 +43,13 @@ from tricover.errors import StoreError
 from tricover.formats.writing import make_folder, new_draft, sync, sync_folder
 from tricover.simulation.checksums import checksum, extended, packed, seal_of
 from tricover.simulation.lock import Lock
-from tricover.simulation.mission import Epoch, Mission, has_phases
+from tricover.simulation.mission import Epoch, Mission
 from tricover.simulation.record import LAYOUTS, Labels, Layout, entries, recorded
 from tricover.simulation.state import State
 from tricover.simulation.step import Step, Transition
 from tricover.simulation.stored import FORMAT, StoreReader, check_is_store
 from tricover.simulation.tables import LABELS
+from tricover.simulation.telling import has_phases
 
 __all__ = ["Store", "open_store"]
 

@@ -16,11 +16,12 @@ from tricover.network import Network
 from tricover.network.core import as_choice
 from tricover.network.structure import count_descendants
 from tricover.simulation.checksums import checksum, chunks_of, seal_of, unpacked
-from tricover.simulation.mission import Epoch, Mission, roster_of, told_of
+from tricover.simulation.mission import Epoch, Mission
 from tricover.simulation.record import LAYOUTS
 from tricover.simulation.resolve import Ground, ground_of
 from tricover.simulation.scenario import Scenario
 from tricover.simulation.state import State
+from tricover.simulation.telling import roster_of, told_of
 from tricover.vehicles import Gone
 
 __all__ = ["FORMAT", "StoreReader", "check_is_store"]
