@@ -230,7 +230,7 @@ def test_relocations_never_make_a_formation_worse(which):
 def test_relocations_leave_a_poor_optimum():
     """Twenty places, all in one of two clusters: some of them have to go to the other, and half do."""
     rng = np.random.default_rng(8)
-    near, far = rng.normal(0, 1, (200, 2)), rng.normal(0, 1, (200, 2)) + [40, 0]
+    near, far = rng.normal(0, 1, (200, 2)), rng.normal((40, 0), 1, (200, 2))
     points, weights = np.concatenate([near, far]), np.ones(400)
     stuck = settle(near[:20].copy(), points, weights)
     better = improved(stuck, points, weights)
