@@ -22,7 +22,7 @@ def weights_of(places, corners):
 @settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1), st.integers(0, 40), st.integers(0, 40), st.data())
 def test_places_are_as_many_as_asked_for_all_different_and_strictly_inside(seed, count, targets, data):
-    """Targets inside, beyond the cell, at one spot, on a corner, on a line; cells thin, tiny and far from the origin."""
+    """Targets inside, beyond the cell, at one spot, on a corner, on a line; thin, tiny and far cells."""
     rng = np.random.default_rng(seed)
     scale, shift = data.draw(st.sampled_from([(1.0, 0.0), (1e-6, 0.0), (1e5, 3e5), (1.0, 1e4)]))
     corners = (CELL * [[1.0, data.draw(st.sampled_from([1.0, 1e-2]))]]) * scale + shift
