@@ -122,6 +122,8 @@ def test_shares_are_largest_remainders_of_the_spread_less_half_of_one():
     assert [13.5 * part / 8 - 0.5 for part in (1, 2, 5)] == [1.1875, 2.875, 7.9375]
     assert shares(np.array([1.0, 2.0, 5.0]), 12).tolist() == [1, 3, 8]
     assert shares(np.array([1.0, 1.0, 1.0, 1.0]), 6).tolist() == [2, 2, 1, 1]
+    assert np.allclose([4 * part / 7 - 0.5 for part in (2, 5)], [0.643, 2.357], atol=1e-3)
+    assert shares(np.array([2.0, 5.0]), 3).tolist() == [1, 2]
     # Who would get less than nothing gets nothing, and the others share all: 3.66 and 4.34 of 8.
     assert np.allclose([9.5 * part / 20 - 0.5 for part in (0.5, 9.0, 10.5)], [-0.2625, 3.775, 4.4875])
     assert shares(np.array([0.5, 9.0, 10.5]), 8).tolist() == [0, 4, 4]
@@ -229,6 +231,16 @@ def test_targets_without_a_formation_have_no_frame(agents):
     assert planned_frame(np.repeat(rng.random((10, 2)), 20, axis=0), np.ones(200), agents) is None
     corners = np.array([[0.0, 0.0], [9.0, 0.0], [9.0, 9.0], [0.0, 9.0]])
     assert planned_frame(np.repeat(corners, 50, axis=0) + 1e-3 * rng.random((200, 2)), np.ones(200), 4) is None
+
+
+def test_a_core_on_a_side_of_the_polygon_makes_no_frame():
+    """Four spots, known exactly: the only one that is not a corner is half-way between two that are."""
+    spots = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0], [2.0, 0.0]])
+    around = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]) / 8
+    assert planned_frame((spots[:, None] + around).reshape(-1, 2), np.ones(16), 4) is None
+    spots[3] = [1.0, 1.0]
+    frame = planned_frame((spots[:, None] + around).reshape(-1, 2), np.ones(16), 4)
+    assert frame.core.tolist() == [1.0, 1.0]
 
 
 @pytest.mark.parametrize("agents", [20, 57, 100, 1000])

@@ -10,6 +10,7 @@ from scipy.spatial.distance import cdist
 from tricover.targets.density import local_density
 from tricover.targets.placing import (
     Settled,
+    _relocated,
     along_curve,
     find_nearest,
     improved,
@@ -237,6 +238,19 @@ def test_relocations_leave_a_poor_optimum():
     assert better.cost < 0.5 * stuck.cost
     assert 6 <= (better.places[:, 0] > 20).sum() <= 14
     assert better.cost < 1.1 * settle(np.concatenate([near[:10], far[:10]]), points, weights).cost
+
+
+def test_who_is_missed_least_goes_to_the_farthest_point_of_who_has_the_most_cost():
+    """By hand: of two next to each other the first is missed least, though it has more cost than a lonely one."""
+    places = np.array([[0.0, 0.0], [0.0, 1.0], [50.0, 0.0], [90.0, 0.0]])
+    points = np.array([[-3.0, 0.0], [-3.0, 1.0], [50.0, 0.0], [90.0, 3.0], [90.0, -6.0]])
+    moved = _relocated(places, points, np.ones(5), 1)
+    assert moved.tolist() == [[90.0, -6.0], *places[1:].tolist()]
+    # Nobody goes next to itself: the first has the most cost, and would not be missed, as another is so near.
+    places = np.array([[0.0, 0.0], [0.0, 1e-3], [90.0, 0.0]])
+    points = np.array([[20.0, 0.0], [-20.0, 0.0], [0.0, 5.0], [90.0, 3.0]])
+    moved = _relocated(places, points, np.ones(4), 1)
+    assert moved.tolist() == [[0.0, 5.0], *places[1:].tolist()]
 
 
 def test_relocations_that_bring_too_little_are_not_made():
