@@ -52,6 +52,8 @@ Ints = NDArray[np.int64]
 POINTS, ROUGH = 1024, 256
 _POINTS_EACH = 4  # a rough place stands for at least so many points
 _TOLERANCE = 1e-3  # Lloyd's cost falls by less than this share: a frame that is more exact covers no better
+_THIN = 1e-9  # of the extent: a rough formation that is no wider has no inside but by rounding
+_EPS = float(np.finfo(np.float64).eps)
 _LONGEST = 3.0  # an acute corner goes out by at most so many times as much as its sides do
 
 
@@ -105,7 +107,7 @@ def planned_frame(points: Floats, weights: Floats, agents: int) -> Frame | None:
     except FormationError:  # all on one line
         return None
     inner = np.delete(rough, hull, axis=0)
-    if not len(inner):
+    if not len(inner) or _is_thin(rough[hull]):
         return None
     core = int(np.argmin(((inner - rough.mean(axis=0)) ** 2).sum(axis=1)))
     corners = _pushed_out(rough, hull, agents)
@@ -120,6 +122,14 @@ def first_cells(corners: Floats, core: Floats) -> Floats:
     return np.stack([corners, np.roll(corners, -1, axis=0), np.broadcast_to(core, corners.shape)], axis=1)
 
 
+def _is_thin(corners: Floats) -> bool:
+    """Whether a convex polygon (H, 2) is a line but for rounding: area over extent is a mean width."""
+    x, y = (corners - corners[0]).T
+    area = float((x * np.roll(y, -1) - np.roll(x, -1) * y).sum()) / 2
+    extent = float(np.ptp(corners, axis=0).max())
+    return area <= extent * (_THIN * extent + 16 * _EPS * float(np.abs(corners).max()))
+
+
 def _pushed_out(rough: Floats, hull: Ints, agents: int) -> Floats:
     """The corners of the hull, where a larger team would have them."""
     corners = rough[hull]
@@ -131,7 +141,7 @@ def _pushed_out(rough: Floats, hull: Ints, agents: int) -> Floats:
     out = np.stack([sides[:, 1], -sides[:, 0]], axis=1) / np.hypot(*sides.T)[:, None]
     before = np.roll(out, 1, axis=0)
     # A corner that goes along this goes out by one from both of its sides.
-    ways = (out + before) / (1 + (out * before).sum(axis=1))[:, None]
+    ways = (out + before) / np.maximum(1 + (out * before).sum(axis=1), _EPS)[:, None]
     ways *= np.minimum(1.0, _LONGEST / np.hypot(*ways.T))[:, None]
     moved = corners + by * nearest[:, None] * ways
     return np.asarray(moved[convex_hull(moved).vertices])  # corners that went out unevenly may make a dent
