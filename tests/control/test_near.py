@@ -4,12 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import shapely
 
 import tricover as tc
 from tests.simulation.teams import team
 from tricover.control import Near, Told, View, decide, memory_of
 from tricover.errors import InputError
 from tricover.geometry import barycentric
+from tricover.geometry.closest import inset_triangles
 from tricover.goals.voronoi import voronoi_cells
 from tricover.simulation import Mission
 from tricover.simulation.deciding import decide_all, view_of
@@ -148,7 +150,8 @@ def test_the_rest_is_a_thousandth_of_the_mean_spacing():
     assert fewer.rest == pytest.approx(told.rest * np.sqrt(40 / 30))
 
 
-def test_who_is_told_to_come_to_rest_stays_layer_by_layer():
+def test_who_is_told_to_come_to_rest_stays_if_it_is_inside():
+    """From a step on nobody looks at its cell: whoever is in the inset triangle stays, others go to its nearest point."""
     mission = a_mission(0)
     state = moved(mission, 0)
     network = mission.epochs[0].network
@@ -157,16 +160,27 @@ def test_who_is_told_to_come_to_rest_stays_layer_by_layer():
     everybody = np.arange(40)
     heard = state.positions[network.in_neighbors]
     heard[network.anchors] = np.nan
-    for step in range(4, 5 + network.depth + 1):
-        near = Near(everybody, state.positions)
+    near = Near(everybody, state.positions)
+    for step in (4, 5, 9):
         view = View(step, everybody, state.positions, heard, mission.targets_at(0), near=near)
         found = decide(view, told, memory_of(told, state.positions)).goal_points
-        rests = step >= 5 + network.layer
-        np.testing.assert_array_equal(found[rests], state.positions[rests])
-        np.testing.assert_array_equal(found[~rests], whole[~rests])
-        assert rests.sum() == (0 if step < 5 else sum(len(layer) for layer in network.layers[: step - 4]))
-    assert not replace(told, goal="reference").at_rest(99, everybody).any()
-    assert not replace(told, until=None).at_rest(99, everybody).any()
+        if step < 5:
+            np.testing.assert_array_equal(found, whole)
+            continue
+        np.testing.assert_array_equal(found[network.anchors], state.positions[network.anchors])
+        for agent in network.followers:
+            cell = shapely.Polygon(inset_triangles(heard[agent][None], 0.01)[0])
+            here = shapely.Point(state.positions[agent])
+            if cell.contains(here) or cell.distance(here) < told.rest / 2:
+                np.testing.assert_allclose(found[agent], state.positions[agent], atol=told.rest)
+            else:
+                assert np.hypot(*(found[agent] - state.positions[agent])) == pytest.approx(
+                    cell.distance(here), rel=1e-9
+                )
+    assert not replace(told, goal="reference").comes_to_rest(99)
+    assert not replace(told, until=None).comes_to_rest(99)
+    assert told.comes_to_rest(5)
+    assert not told.comes_to_rest(4)
 
 
 def test_agents_near_by_have_to_be_given():

@@ -455,10 +455,12 @@ def test_a_polish_is_a_whole_number_of_steps(polish):
 
 
 @pytest.mark.parametrize(
-    "replan", [0, -3, 1.5, True, "always", {}, {"cost": 1}, {"cost": True}, {"cost": float("nan")}, {"ratio": 2}, None]
+    "replan",
+    [0, -3, 1.5, True, "always", {}, {"cost": 1}, {"cost": True}, {"cost": float("nan")}, {"ratio": 2}, None]
+    + [{"share": 0}, {"share": 1.1}, {"cost": 2, "share": "half"}],
 )
 def test_a_plan_is_made_anew_by_a_clock_or_a_ratio_above_one(replan):
-    with pytest.raises(InputError, match=r'control\.replan.*"never", a number of steps, or \{ cost') as error:
+    with pytest.raises(InputError, match=r'control\.replan.*"never", a whole number of steps, or \{ cost') as error:
         planned(control=PLAN | {"replan": replan})
     assert "\n" not in str(error.value)
 

@@ -244,13 +244,35 @@ def test_who_is_missed_least_goes_to_the_farthest_point_of_who_has_the_most_cost
     """By hand: of two next to each other the first is missed least, though it has more cost than a lonely one."""
     places = np.array([[0.0, 0.0], [0.0, 1.0], [50.0, 0.0], [90.0, 0.0]])
     points = np.array([[-3.0, 0.0], [-3.0, 1.0], [50.0, 0.0], [90.0, 3.0], [90.0, -6.0]])
-    moved = _relocated(places, points, np.ones(5), 1)
+    moved = _relocated(places, points, np.ones(5), np.zeros(4, bool), 1)
     assert moved.tolist() == [[90.0, -6.0], *places[1:].tolist()]
     # Nobody goes next to itself: the first has the most cost, and would not be missed, as another is so near.
     places = np.array([[0.0, 0.0], [0.0, 1e-3], [90.0, 0.0]])
     points = np.array([[20.0, 0.0], [-20.0, 0.0], [0.0, 5.0], [90.0, 3.0]])
-    moved = _relocated(places, points, np.ones(4), 1)
+    moved = _relocated(places, points, np.ones(4), np.zeros(3, bool), 1)
     assert moved.tolist() == [[0.0, 5.0], *places[1:].tolist()]
+
+
+def test_who_is_held_is_not_relocated():
+    places = np.array([[0.0, 0.0], [0.0, 1.0], [50.0, 0.0], [90.0, 0.0]])
+    points = np.array([[-3.0, 0.0], [-3.0, 1.0], [50.0, 0.0], [90.0, 3.0], [90.0, -6.0]])
+    held = np.array([True, False, False, False])
+    moved = _relocated(places, points, np.ones(5), held, 1)
+    assert moved.tolist() == [[0.0, 0.0], [90.0, -6.0], [50.0, 0.0], [90.0, 0.0]]
+    points, weights = next(fields())
+    first = settle(points[:30], points, weights, np.arange(30) < 5)
+    better = improved(first, points, weights, np.arange(30) < 5)
+    np.testing.assert_array_equal(better.places[:5], points[:5])
+    assert better.cost < first.cost
+
+
+def test_there_are_at_most_so_many_relocations():
+    points, weights = next(fields())
+    found = settle(points[:30], points, weights)
+    costs = [improved(found, points, weights, most=most).cost for most in (0, 1, 2, None)]
+    assert costs[0] == found.cost
+    assert costs == sorted(costs, reverse=True)
+    assert costs[-1] < costs[0]
 
 
 def test_relocations_that_bring_too_little_are_not_made():
@@ -258,7 +280,7 @@ def test_relocations_that_bring_too_little_are_not_made():
     found = settle(points[:30], points, weights)
     gain = improved(found, points, weights).cost / found.cost
     assert gain < 1
-    assert improved(found, points, weights, enough=0.99) is found
+    assert improved(found, points, weights, gain=0.99) is found
 
 
 def test_fewer_than_ten_places_are_not_relocated():
