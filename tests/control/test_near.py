@@ -151,7 +151,7 @@ def test_the_rest_is_a_thousandth_of_the_mean_spacing():
 
 
 def test_who_is_told_to_come_to_rest_stays_if_it_is_inside():
-    """From a step on nobody looks at its cell: whoever is in the inset triangle stays, others go to its nearest point."""
+    """From a step on nobody looks at its cell: whoever is in the inset triangle stays, others go there."""
     mission = a_mission(0)
     state = moved(mission, 0)
     network = mission.epochs[0].network

@@ -456,8 +456,11 @@ def test_a_polish_is_a_whole_number_of_steps(polish):
 
 @pytest.mark.parametrize(
     "replan",
-    [0, -3, 1.5, True, "always", {}, {"cost": 1}, {"cost": True}, {"cost": float("nan")}, {"ratio": 2}, None]
-    + [{"share": 0}, {"share": 1.1}, {"cost": 2, "share": "half"}],
+    [
+        *(0, -3, 1.5, True, "always", None, {}, {"ratio": 2}),
+        *({"cost": 1}, {"cost": True}, {"cost": float("nan")}),
+        *({"share": 0}, {"share": 1.1}, {"cost": 2, "share": "half"}),
+    ],
 )
 def test_a_plan_is_made_anew_by_a_clock_or_a_ratio_above_one(replan):
     with pytest.raises(InputError, match=r'control\.replan.*"never", a whole number of steps, or \{ cost') as error:
