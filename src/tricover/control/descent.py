@@ -10,8 +10,9 @@ others keep their weights, and are carried along by those above them (the motion
 
 Anchors have turns, too: the core, every other boundary agent, then those between them. So the two agents beside a
 boundary agent and the core rest while it goes straight towards r_i + A_i/H_i, and the areas of its two first cells are
-linear in what it has gone. It goes so far that each keeps half of its area: the polygon stays a star around the core.
-For that, boundary agents have to hear the core and those beside them, and the core hears the boundary.
+linear in what it has gone. It goes so far that each keeps half of its area, and that none becomes a needle: the polygon
+stays a star around the core. For that, boundary agents have to hear the core and those beside them, and the core hears
+the boundary.
 
 *Why the cost does not rise.* Let Δ_i be what agent i of the layer moves, and let D_j = Σ_i W_ji Δ_i be what that moves
 an agent j, W_ji the products of weights along all links from i down to j, summed up. W_ji ≥ 0 and Σ_i W_ji ≤ 1. If
@@ -45,6 +46,9 @@ from tricover.network.fan import fan_of
 __all__ = ["anchor_places", "descent_weights", "pull", "weights_now"]
 
 Floats = NDArray[np.float64]
+
+_THIN = 1e-3  # areas over squares of longest sides: anchors make no first cell thinner than this
+_NEEDLE = 1e-7  # followers keep their weights in triangles that are thinner than this
 
 
 def weights_now(view: View, memory: Memory) -> Floats:
@@ -113,8 +117,16 @@ def _way(view: View, told: Told) -> Floats:
     way = way * min(1.0, float(told.limits[0]) / length)
     corners = near.positions[rows]
     before, after = volumes(corners), volumes(np.where((cells == agent)[..., None], corners + way, corners))
-    shrink = np.where(after < before, (before - after) / np.where(before > 0, before, 1.0), 0.0)
-    return np.asarray(way * min(1.0, 0.5 / max(float(shrink.max()), 0.5)))
+    least = np.minimum(before, np.maximum(before / 2, _THIN * _longest(corners) ** 2))
+    shrinks = after < least
+    room = np.where(shrinks, before - least, 1.0) / np.where(shrinks, before - after, 1.0)
+    return np.asarray(way * min(1.0, float(room.min())))
+
+
+def _longest(triangles: Floats) -> Floats:
+    """The longest sides (A,) of triangles (A, 3, 2)."""
+    sides = triangles - np.roll(triangles, 1, axis=1)
+    return np.asarray(np.hypot(sides[..., 0], sides[..., 1]).max(axis=1))
 
 
 def _moved(view: View, told: Told, weights: Floats) -> Floats:
@@ -127,4 +139,6 @@ def _moved(view: View, told: Told, weights: Floats) -> Floats:
     found = closest_points(wanted, inset_triangles(view.announced, least))
     away = found - places
     goes = (away * away).sum(axis=1) >= told.rest * told.rest
+    # In a needle, weights of a point are lost in rounding.
+    goes &= np.abs(volumes(view.announced)) > _NEEDLE * _longest(view.announced) ** 2
     return np.where(goes[:, None], standing_weights(found, view.announced), weights)
