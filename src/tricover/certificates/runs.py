@@ -245,6 +245,7 @@ def settings_of(mission: Mission) -> Settings:
         control.speed,
         mission.ground.zones,
         mission.scenario.world.sight,
+        control.policy is not None,
     )
 
 

@@ -31,6 +31,7 @@ from tricover.network import Network
 from tricover.targets import Targets
 
 __all__ = [
+    "BY_POLICY",
     "BY_SIGHT",
     "CONVERGENCE",
     "NEIGHBOURHOOD",
@@ -52,6 +53,7 @@ NEIGHBOURHOOD = (
 
 
 BY_SIGHT = "Agents see only so far, and settle where what they know sends them."
+BY_POLICY = "Agents walk by a policy of the user's own, and nothing is known of where it leads."
 
 
 def steps_per_layer(settings: Settings) -> int:
@@ -241,6 +243,8 @@ def _why_not(log: Log) -> str | None:
         return "the targets."
     if settings.sight is not None and settings.goal != "reference":
         return f"where the team should be. {BY_SIGHT}"
+    if settings.own_policy:
+        return f"where the team should be. {BY_POLICY}"
     last = log.epochs[-1]
     if not len(last.network.followers):
         return "there are no followers in the end."

@@ -336,7 +336,7 @@ def roster_of(scenario: Scenario, reference: Floats) -> Floats:
 def told_of(scenario: Scenario, network: Network, paths: Floats, ground: Ground) -> Told:
     """What the agents of a network are told."""
     control = scenario.control
-    names = ("goal", "motion", "resolution", "alpha", "beta", "gamma", "margin", "speed", "window")
+    names = ("goal", "motion", "resolution", "alpha", "beta", "gamma", "margin", "speed", "window", "policy")
     settings = {name: getattr(control, name) for name in names}
     settings["kernel"] = control.kernel["slip"] if isinstance(control.kernel, dict) else control.kernel
     if scenario.world.sight is not None:
