@@ -1,0 +1,150 @@
+"""Actions: how what somebody chose for an agent becomes its decision.
+
+    motion   action                                                   where the agent goes
+    walk     0, 1, 2: the cell across from corner k; 3: its own       the middle of that cell, within its reach set
+    reach    weights (3,) from 0 to 1, divided by their sum           the weighted mean of its in-neighbours
+
+Both stay in the triangle. So whatever is chosen, each step is row-stochastic, and nobody leaves the hull of the anchors
+(Theorem 1). Agents without a choice do what the method decides: who is outside its triangle, has one without area, has
+not heard of everybody yet, holds before a zone, or is on its way from the pads.
+
+An action that says what the method would do itself leaves the decision as it is, to the bit. For weights this means
+those of ``method_actions``, as single-precision numbers.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tricover.control import Cells, Decision
+from tricover.errors import InputError, advice, agents, listed, shown
+from tricover.geometry import combine
+from tricover.goals import cell_points
+from tricover.rl.knowing import Part
+from tricover.rl.observing import goal_weights
+
+__all__ = ["MOVES", "STAY", "Masked", "acted", "checked_array", "checked_by_name", "method_actions"]
+
+Actions = NDArray[Any]
+Flags = NDArray[np.bool_]
+Masked = Literal["error", "stay"]
+
+MOVES = 4
+"""How many actions an agent that walks has: three edges, and to stay."""
+STAY = 3
+"""The action of an agent that stays in its cell."""
+
+
+def method_actions(part: Part) -> Actions:
+    """What the method would choose for the agents of a part: slots (A,), or weights (A, 3) as single precision."""
+    if part.told.motion != "walk":
+        return goal_weights(part).astype(np.float32)
+    slots = np.full(len(part.view.agents), STAY, np.int64)
+    rows = np.flatnonzero(part.choosers)
+    around = part.told.grid.neighbors[part.cells.state[rows]]
+    towards = around == part.cells.next[rows, None]
+    slots[rows] = np.where(towards.any(axis=1), towards.argmax(axis=1), STAY)
+    return slots
+
+
+def acted(part: Part, actions: Actions) -> Decision:
+    """The decision of agents for whom somebody chose actions: slots (A,), or weights (A, 3)."""
+    return _walked(part, actions) if part.told.motion == "walk" else _reached(part, actions)
+
+
+def _walked(part: Part, slots: Actions) -> Decision:
+    decision, cells, grid = part.decision, part.cells, part.told.grid
+    rows = np.flatnonzero(part.choosers)
+    here = cells.state[rows]
+    around = np.column_stack([grid.neighbors[here], here])
+    following = around[np.arange(len(rows)), slots[rows]]
+    setpoints, chosen = decision.setpoints.copy(), cells.next.copy()
+    setpoints[rows], chosen[rows] = cell_points(following, part.view.heard[rows], grid), following
+    return replace(decision, setpoints=setpoints, cells=Cells(cells.state, cells.goal, chosen))
+
+
+def _reached(part: Part, weights: Actions) -> Decision:
+    rows = np.flatnonzero(part.choosers & (weights != method_actions(part)).any(axis=1))
+    setpoints = part.decision.setpoints.copy()
+    shares = weights[rows].astype(np.float64)
+    shares /= shares.sum(axis=1, keepdims=True)
+    setpoints[rows] = combine(shares, part.view.heard[rows])
+    return replace(part.decision, setpoints=setpoints)
+
+
+# --- what comes in from outside ------------------------------------------------------------------------------------
+
+
+def checked_by_name(
+    given: Mapping[str, Any],
+    present: Mapping[str, int],
+    known: Iterable[str],
+    masks: Flags,
+    walks: bool,
+    masked: Masked,
+) -> Actions:
+    """Actions by agents' names as one array for all agents, (N,) if they walk, else (N, 3); ``masks`` are (N, 4).
+
+    Everybody who is ``present`` needs one. Names that are not ``known`` are an error; agents that are known but not
+    there are not looked at.
+    """
+    if not isinstance(given, Mapping):
+        raise InputError(f"actions must be a dictionary by agents' names, not {type(given).__name__}")
+    for name in given:
+        if name not in known:
+            raise InputError(f"there is no agent {shown(name)}; {advice(str(name), known)}")
+    silent = [name for name in present if name not in given]
+    if silent:
+        raise InputError(f"no action is given for {listed(silent)}")
+    actions = np.full(len(masks), STAY) if walks else np.full((len(masks), 3), 1 / 3)
+    for name, agent in present.items():
+        actions[agent] = _one(name, given[name], walks)
+    rows = np.array(list(present.values()), np.int64)
+    actions[rows] = _possible(actions[rows], rows, masks[rows] if walks else None, masked)
+    return actions
+
+
+def _one(name: str, given: Any, walks: bool) -> Any:
+    """The action of one agent, of the right shape and kind."""
+    action = np.asarray(given)
+    if walks:
+        if action.shape != () or not np.issubdtype(action.dtype, np.integer):
+            raise InputError(f"{name}: an action is a whole number from 0 to {STAY}, not {shown(given)}")
+    elif action.shape != (3,) or not np.issubdtype(action.dtype, np.number) or np.iscomplexobj(action):
+        raise InputError(f"{name}: an action is three weights, not {shown(given)}")
+    return action
+
+
+def checked_array(given: Any, rows: Flags, masks: Flags | None, masked: Masked) -> Actions:
+    """Actions of all agents as one array, (A,) or (A, 3); those of ``rows`` (A,) are looked at."""
+    actions = np.asarray(given)
+    shape = (len(rows),) if masks is not None else (len(rows), 3)
+    kind: type[np.generic] = np.integer if masks is not None else np.floating
+    if actions.shape != shape or not np.issubdtype(actions.dtype, kind):
+        what = "whole numbers" if masks is not None else "weights"
+        raise InputError(f"actions must be {what} of shape {shape}, not {actions.dtype} of shape {actions.shape}")
+    if rows.all():
+        return _possible(actions, np.arange(len(rows)), masks, masked)
+    found, here = actions.copy(), np.flatnonzero(rows)
+    found[here] = _possible(actions[here], here, None if masks is None else masks[here], masked)
+    found[~rows] = STAY if masks is not None else 1 / 3
+    return found
+
+
+def _possible(actions: Actions, who: NDArray[np.int64], masks: Flags | None, masked: Masked) -> Actions:
+    """The actions, if all of them can be: of agents ``who`` (A,)."""
+    if masks is None:
+        wrong = ~((actions >= 0) & (actions <= 1)).all(axis=1) | ~(actions.sum(axis=1) > 0)
+        if wrong.any():
+            raise InputError(f"weights of {agents(who[wrong])} must be from 0 to 1, and not all 0")
+        return actions
+    beyond = (actions < 0) | (actions >= MOVES)
+    if beyond.any():
+        raise InputError(f"the action of {agents(who[beyond])} is not one of 0 to {STAY}")
+    barred = ~masks[np.arange(len(actions)), actions]
+    if barred.any() and masked == "error":
+        raise InputError(f"the action of {agents(who[barred])} is masked: there is no free cell across that edge")
+    return np.where(barred, STAY, actions)
