@@ -80,29 +80,29 @@ def _reached(part: Part, weights: Actions) -> Decision:
 
 def checked_by_name(
     given: Mapping[str, Any],
-    present: Mapping[str, int],
+    acting: Mapping[str, int],
     known: Iterable[str],
+    rest: Actions,
     masks: Flags,
-    walks: bool,
     masked: Masked,
 ) -> Actions:
-    """Actions by agents' names as one array for all agents, (N,) if they walk, else (N, 3); ``masks`` are (N, 4).
+    """Actions by agents' names as one array for all agents; (N,) if they walk, else (N, 3). ``masks`` are (N, 4).
 
-    Everybody who is ``present`` needs one. Names that are not ``known`` are an error; agents that are known but not
-    there are not looked at.
+    Everybody who is ``acting`` needs one. Others do the ``rest``, (N,) or (N, 3), whatever is given for them. Names
+    that are not ``known`` are an error.
     """
     if not isinstance(given, Mapping):
         raise InputError(f"actions must be a dictionary by agents' names, not {type(given).__name__}")
     for name in given:
         if name not in known:
             raise InputError(f"there is no agent {shown(name)}; {advice(str(name), known)}")
-    silent = [name for name in present if name not in given]
+    silent = [name for name in acting if name not in given]
     if silent:
         raise InputError(f"no action is given for {listed(silent)}")
-    actions = np.full(len(masks), STAY) if walks else np.full((len(masks), 3), 1 / 3)
-    for name, agent in present.items():
+    actions, walks = rest.copy(), rest.ndim == 1
+    for name, agent in acting.items():
         actions[agent] = _one(name, given[name], walks)
-    rows = np.array(list(present.values()), np.int64)
+    rows = np.array(list(acting.values()), np.int64)
     actions[rows] = _possible(actions[rows], rows, masks[rows] if walks else None, masked)
     return actions
 

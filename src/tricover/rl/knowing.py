@@ -45,8 +45,8 @@ class Part:
     @cached_property
     def follows(self) -> Flags:
         """Which agents (A,) are followers that have heard of all their in-neighbours."""
-        hears = ~np.isnan(self.view.heard).any(axis=(1, 2))
-        return np.asarray((self.told.network.layer[self.view.agents] > 0) & hears)
+        a, b, c = self.view.heard[..., 0].T
+        return np.asarray((self.told.network.layer[self.view.agents] > 0) & ~np.isnan(a + b + c))
 
     @cached_property
     def proper(self) -> Flags:

@@ -6,12 +6,13 @@ is, and only ``size``, ``heading`` and ``targets`` know of its scale, its direct
     part       numbers  range        what
     place      3        -1 … 2       barycentric coordinates of its own position, cut off beyond
     shape      3        0 … 1        sides across from corners 0, 1, 2 over the longest one
-    size       1        0 …          the longest side over the extent of the team's reference positions
+    size       1        0 … 100      the longest side over the extent of the team's reference positions, cut off beyond
     heading    3        -1 … 1       direction from corner 0 to corner 1 as a unit vector; 1 if corners run
                                      counter-clockwise, -1 clockwise, 0 without area
-    targets    4        0 …          log(1 + weight) of the targets in it; barycentric coordinates of their centroid
+    targets    4        0 … 231, 1   log(1 + weight) of the targets in it; barycentric coordinates of their centroid
     histogram  bins²    0 … 1        shares of that weight in the cells of a ``CellGrid(bins)``; 0 without targets
-    ages       3        -1 …         steps since each in-neighbour's position was sent; -1: not heard of yet
+    ages       3        -1 … 1000    steps since each in-neighbour's position was sent, cut off beyond; -1: not heard
+                                     of yet
     goal       3        0 … 1        barycentric coordinates of its goal point, by the scenario's goal rule; of the
                                      middle of its goal cell where it walks; a third each if it has none
 
@@ -42,7 +43,8 @@ _NUMBERS = {"place": 3, "shape": 3, "size": 1, "heading": 3, "targets": 4, "hist
 PARTS = tuple(name for name in _NUMBERS if name != "goal")
 """What an agent observes if nobody says otherwise: all parts but the goal."""
 _LOW = {"place": -1.0, "heading": -1.0, "ages": -1.0}
-_HIGH = {"place": 2.0, "size": np.inf, "heading": 1.0, "ages": np.inf}
+_HIGH = {"place": 2.0, "size": 100.0, "ages": 1000.0}
+_HEAVIEST = 231.0  # log(1 + weight): weights sum to 1e100 at most
 _MOST_BINS = 64
 
 
@@ -107,7 +109,7 @@ class Observer:
         for name, where in self.layout.items():
             low[where], high[where] = _LOW.get(name, 0.0), _HIGH.get(name, 1.0)
         if "targets" in self.parts:
-            high[self.layout["targets"].start] = np.inf  # the weight
+            high[self.layout["targets"].start] = _HEAVIEST
         return low, high
 
     def _numbers(self, name: str) -> int:
@@ -118,7 +120,7 @@ class Observer:
         corners, found = np.ascontiguousarray(known.heard), np.zeros((len(known.heard), self.width), np.float32)
         parts: dict[str, Floats | Ints | None] = {"goal": known.goals, "ages": known.ages}
         if "place" in self.parts and known.positions is not None:
-            parts["place"] = np.clip(weights_in(known.positions, corners), -1.0, 2.0)
+            parts["place"] = weights_in(known.positions, corners)
         if {"shape", "size", "heading"} & set(self.parts):
             parts |= _of_triangles(corners, known.units)
         if {"targets", "histogram"} & set(self.parts):
@@ -126,7 +128,7 @@ class Observer:
         for name, where in self.layout.items():
             values = parts.get(name)
             if values is not None:
-                found[:, where] = values
+                found[:, where] = np.clip(values, _LOW.get(name, 0.0), _HIGH[name]) if name in _HIGH else values
         return found
 
     def of_part(self, part: Part, units: Floats | None = None) -> NDArray[np.float32]:
@@ -139,7 +141,7 @@ class Observer:
         if rows.size:
             found[rows] = self(_known(part, rows, units, "goal" in self.parts))
         if "ages" in self.parts and part.view.ages is not None:
-            found[:, self.layout["ages"]] = part.view.ages
+            found[:, self.layout["ages"]] = np.minimum(part.view.ages, _HIGH["ages"])
         return found
 
     def _of_targets(self, corners: Floats, lists: Lists) -> dict[str, Floats]:

@@ -143,7 +143,8 @@ class TeamEnv(ParallelEnv[str, dict[str, Any], Any]):  # type: ignore[misc]
         if before.state.step >= self.max_cycles:
             raise InputError(f"the episode is over after {before.state.step} steps: call reset")
         acting = {name: self._numbers[name] for name in self.agents}
-        chosen = checked_by_name(actions, acting, self._numbers, before.masks, before.walks, self._masked)
+        rest = before.method_actions()  # for followers that do not act any more
+        chosen = checked_by_name(actions, acting, self._numbers, rest, before.masks, self._masked)
         self._take(before, chosen)
         self._gone |= {*acting.values()} - {*self._following()}
         rewards = self._rewards(before, self.turn)
