@@ -12,7 +12,7 @@ from pettingzoo.utils import parallel_to_aec
 from tests.rl.teams import GUSTY, eventful, given
 from tricover.rl import follower_env, parallel_env
 
-ALL_PARTS = ("place", "shape", "size", "heading", "targets", "histogram", "ages", "goal")
+ALL_PARTS = ("place", "shape", "size", "heading", "targets", "histogram", "ages", "goal", "cell", "goal_cell")
 
 
 @pytest.mark.parametrize("motion", ["walk", "reach"])

@@ -12,7 +12,9 @@ from tricover.rl import Observer, parallel_env
 from tricover.rl.knowing import targets_in
 from tricover.rl.observing import Known, unit_of
 
-ALL = Observer(("place", "shape", "size", "heading", "targets", "histogram", "ages", "goal"), bins=3)
+ALL = Observer(
+    ("place", "shape", "size", "heading", "targets", "histogram", "ages", "goal", "cell", "goal_cell"), bins=3
+)
 
 
 def plainly(position, triangle, points, weights, unit, goal):

@@ -146,7 +146,7 @@ def test_a_trained_walk_is_simulated_stored_and_certified(mine, tmp_path):
 
 
 def test_a_walk_policy_observes_what_the_environment_shows():
-    parts, kept = ("place", "shape", "size", "heading", "targets", "histogram", "ages", "goal"), []
+    parts, kept = ("place", "shape", "size", "heading", "targets", "histogram", "ages", "goal", "cell", "goal_cell"), []
 
     def watch(seen, masks):
         kept.append((seen.copy(), masks.copy()))

@@ -9,7 +9,7 @@ from tests.simulation.teams import scenario
 from tricover.errors import InputError
 from tricover.rl import VectorTeam, parallel_env
 
-ALL_PARTS = ("place", "shape", "size", "heading", "targets", "histogram", "ages", "goal")
+ALL_PARTS = ("place", "shape", "size", "heading", "targets", "histogram", "ages", "goal", "cell", "goal_cell")
 
 
 def chosen(rng, env, team):

@@ -1,7 +1,8 @@
 """Observations: what ``decide`` gets, in the frame of the agent's own triangle.
 
-An observation is one row of numbers, made of *parts* that are chosen by name. None of them depends on where the field
-is, and only ``size``, ``heading`` and ``targets`` know of its scale, its direction and the targets' weights.
+An observation is one row of numbers and perhaps two cells, made of *parts* that are chosen by name. None of them
+depends on where the field is, and only ``size``, ``heading`` and ``targets`` know of its scale, its direction and the
+targets' weights.
 
     part       numbers  range        what
     place      3        -1 … 2       barycentric coordinates of its own position, cut off beyond
@@ -15,6 +16,8 @@ is, and only ``size``, ``heading`` and ``targets`` know of its scale, its direct
                                      of yet
     goal       3        0 … 1        barycentric coordinates of its goal point, by the scenario's goal rule; of the
                                      middle of its goal cell where it walks; a third each if it has none
+    cell       -        Discrete     the cell that it stands in; not in the row, see ``spaces``
+    goal_cell  -        Discrete     the cell that holds its goal point, alike
 
 Corners are the in-neighbours, in the order of ``network.in_neighbors``. An agent that does not hear all of them yet,
 and one on its way from the pads, gets zeros and the ages.
@@ -34,14 +37,16 @@ from tricover.rl import _features
 from tricover.rl.knowing import Lists, Part
 from tricover.threads import in_ranges
 
-__all__ = ["PARTS", "Known", "Observer", "cell_weights", "goal_weights", "unit_of"]
+__all__ = ["CELLS", "PARTS", "Known", "Observer", "cell_weights", "goal_weights", "unit_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_NUMBERS = {"place": 3, "shape": 3, "size": 1, "heading": 3, "targets": 4, "histogram": 0, "ages": 3, "goal": 3}
-PARTS = tuple(name for name in _NUMBERS if name != "goal")
-"""What an agent observes if nobody says otherwise: all parts but the goal."""
+_NUMBERS = {"place": 3, "shape": 3, "size": 1, "heading": 3, "targets": 4, "ages": 3, "goal": 3}
+CELLS = ("cell", "goal_cell")
+"""Parts that are whole numbers, apart from the row."""
+PARTS = ("place", "shape", "size", "heading", "targets", "histogram", "ages", "cell")
+"""What an agent observes if nobody says otherwise: all parts but the goal and its cell."""
 _LOW = {"place": -1.0, "heading": -1.0, "ages": -1.0}
 _HIGH = {"place": 2.0, "size": 100.0, "ages": 1000.0}
 _HEAVIEST = 231.0  # log(1 + weight): weights sum to 1e100 at most
@@ -83,24 +88,25 @@ class Observer:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parts", tuple(self.parts))
+        known = (*_NUMBERS, "histogram", *CELLS)
         for name in self.parts:
-            if name not in _NUMBERS:
-                raise InputError(f"an observation has no part {shown(name)}; {advice(str(name), _NUMBERS)}")
-        if not self.parts or len(set(self.parts)) < len(self.parts):
-            raise InputError(f"parts of an observation must be different, and at least one, not {shown(self.parts)}")
+            if name not in known:
+                raise InputError(f"an observation has no part {shown(name)}; {advice(str(name), known)}")
+        if not self._in_row or len(set(self.parts)) < len(self.parts):
+            raise InputError(f"parts must be different, and at least one that is no cell, not {shown(self.parts)}")
         if type(self.bins) is not int or not 1 <= self.bins <= _MOST_BINS:
             raise InputError(f"bins must be a whole number from 1 to {_MOST_BINS}, not {shown(self.bins)}")
 
     @cached_property
     def layout(self) -> dict[str, slice]:
         """Where in a row each part is."""
-        ends = np.cumsum([self._numbers(name) for name in self.parts]).tolist()
-        return {name: slice(end - self._numbers(name), end) for name, end in zip(self.parts, ends, strict=True)}
+        ends = np.cumsum([self._numbers(name) for name in self._in_row]).tolist()
+        return {name: slice(end - self._numbers(name), end) for name, end in zip(self._in_row, ends, strict=True)}
 
     @property
     def width(self) -> int:
         """How many numbers a row has."""
-        return sum(self._numbers(name) for name in self.parts)
+        return sum(self._numbers(name) for name in self._in_row)
 
     @property
     def bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -111,6 +117,10 @@ class Observer:
         if "targets" in self.parts:
             high[self.layout["targets"].start] = _HEAVIEST
         return low, high
+
+    @property
+    def _in_row(self) -> tuple[str, ...]:
+        return tuple(name for name in self.parts if name not in CELLS)
 
     def _numbers(self, name: str) -> int:
         return self.bins**2 if name == "histogram" else _NUMBERS[name]

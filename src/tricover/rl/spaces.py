@@ -2,7 +2,7 @@
 
     observation      Box (K,)           float32, see ``observing``
     cell             Discrete (M² + 1)  the cell that it stands in, counted from 1 on; 0: outside, or without cells
-    goal_cell        Discrete (M² + 1)  the cell that holds its goal point, alike; only with the part ``goal``
+    goal_cell        Discrete (M² + 1)  the cell that holds its goal point, alike; only with that part
     action_mask      Box (4,)           int8, 1 for the actions that it may choose; only with the motion ``walk``
 
     action, walk     Discrete (4)       see ``acting``
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from tricover.control import Cells
 from tricover.rl.acting import MOVES
-from tricover.rl.observing import Observer, unit_of
+from tricover.rl.observing import CELLS, Observer, unit_of
 from tricover.targets import Targets
 
 __all__ = ["action_space", "observation_space", "observations_of", "state_of", "state_space"]
@@ -39,9 +39,9 @@ def observation_space(observer: Observer, resolution: int, walks: bool) -> space
     low, high = observer.bounds
     cells = resolution**2 + 1
     parts: dict[str, spaces.Space[Any]] = {"observation": spaces.Box(low, high, dtype=np.float32)}
-    parts["cell"] = spaces.Discrete(cells)
-    if "goal" in observer.parts:
-        parts["goal_cell"] = spaces.Discrete(cells)
+    for name in CELLS:
+        if name in observer.parts:
+            parts[name] = spaces.Discrete(cells)
     if walks:
         parts["action_mask"] = spaces.Box(0, 1, (MOVES,), np.int8)
     return spaces.Dict(parts)
@@ -56,9 +56,10 @@ def observations_of(
     observer: Observer, numbers: NDArray[np.float32], cells: Cells, masks: NDArray[np.bool_], walks: bool
 ) -> dict[str, Any]:
     """Observations of agents (A, …), by the names of the space: of one agent, or of many."""
-    found: dict[str, Any] = {"observation": numbers, "cell": np.maximum(cells.state, -1) + 1}
-    if "goal" in observer.parts:
-        found["goal_cell"] = np.maximum(cells.goal, -1) + 1
+    found: dict[str, Any] = {"observation": numbers}
+    for name, which in zip(CELLS, (cells.state, cells.goal), strict=True):
+        if name in observer.parts:
+            found[name] = np.maximum(which, -1) + 1
     if walks:
         found["action_mask"] = masks.astype(np.int8)
     return found
