@@ -28,6 +28,7 @@ TOPICS = (
     "separation",
     "coverage",
     "sight",
+    "rl",
     "samples",
     "scaling",
 )
