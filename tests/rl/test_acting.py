@@ -73,7 +73,7 @@ def test_a_masked_action_names_the_agent():
     [
         ("walk", lambda actions: actions[:, :-1], r"the shape \(2, 14\), not \(2, 13\)"),
         ("walk", lambda actions: actions.astype(float), "whole numbers of shape"),
-        ("walk", lambda actions: np.where(actions >= 0, 9, 0), "is not one of 0 to 3"),
+        ("walk", lambda actions: np.where(actions >= 0, 9, 0), r"agents \d+ of scenario 0, .* is not one of 0 to 3"),
         ("reach", lambda actions: actions[..., 0], r"the shape \(2, 14, 3\)"),
         ("reach", lambda actions: actions * np.nan, "must be from 0 to 1"),
         ("reach", lambda actions: actions.astype(int), "must be weights of shape"),
@@ -123,6 +123,20 @@ def test_and_for_gymnasium():
 def test_settings_that_cannot_be(settings, said):
     with pytest.raises(InputError, match=said):
         parallel_env(given(), **settings)
+
+
+def test_so_it_is_for_settings_of_many_teams():
+    with pytest.raises(InputError, match="masked must be"):
+        VectorTeam([given()], masked="ignore")
+    with pytest.raises(InputError, match="reward must be"):
+        VectorTeam([given()], reward="money")
+
+
+def test_a_team_of_anchors_has_nobody_to_play():
+    square = [[0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0.5]]
+    for play in (parallel_env, lambda one: VectorTeam([one])):
+        with pytest.raises(InputError, match="there is nobody to play"):
+            play(given(reference=square))
 
 
 def test_a_morph_cannot_be_played():

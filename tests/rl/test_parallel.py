@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from shapely import Polygon
 
 import tricover as tc
 from tests.rl.teams import EVENTS, GUSTY, at_random, eventful, given, played
+from tests.simulation.teams import eventful as with_it_all
 from tests.simulation.teams import scenario
 from tricover.errors import InputError
 from tricover.rl import parallel_env
@@ -31,6 +33,14 @@ def test_so_it_is_with_agents_that_leave_and_join_in_any_vehicle(motion, vehicle
     targets = {"positions": [[0.2, 0.3], [0.7, 0.6]], "motion": {"velocity": [0.01, 0]}}
     one = eventful(motion, vehicle=vehicle, targets=targets)
     np.testing.assert_array_equal(played(parallel_env(one)), tc.simulate(one).positions)
+
+
+def test_so_it_is_where_an_agent_becomes_an_anchor_and_stays():
+    """What it remembers of its place begins with the epoch."""
+    one = with_it_all()
+    env = parallel_env(one)
+    np.testing.assert_array_equal(played(env), tc.simulate(one).positions)
+    assert any(epoch.told.some_stay for epoch in env.turn.mission.epochs)
 
 
 @pytest.mark.parametrize("motion", ["reach", "walk"])
@@ -149,23 +159,29 @@ def test_masks_allow_neighbours_and_what_is_masked_may_mean_to_stay():
     assert corner
 
 
-def test_a_zone_is_masked():
-    """Nobody who chooses among what the masks allow walks into a zone."""
+def test_cells_that_touch_a_zone_are_masked():
+    """By another library's polygons: whoever may go somewhere goes from a free cell to a free one."""
     corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0.2], [0.4, 0.6], [0.7, 0.7]])
     zone = [[0.45, 0.42], [0.6, 0.42], [0.6, 0.5], [0.45, 0.5]]
-    one = given(reference=corners, targets=[[0.5, 0.9], [0.3, 0.4]], resolution=9, steps=30, safety={"zones": [zone]})
-    env, free = parallel_env(one), parallel_env(one.replace(safety={"zones": None}))
-    env.reset(), free.reset()
-    barred = (free.turn.masks & ~env.turn.masks).any()
-    inside = []
-    rng = np.random.default_rng(2)
-    for _ in range(30):
+    one = given(reference=corners, targets=[[0.5, 0.9], [0.3, 0.4]], resolution=9, steps=60, safety={"zones": [zone]})
+    env, rng, wall = parallel_env(one.replace(vehicle=GUSTY)), np.random.default_rng(2), Polygon(zone)
+    grid, kinds = tc.CellGrid(9), set()
+
+    def near(cell, triangle):
+        return cell >= 0 and Polygon(grid.corners(cell) @ triangle).distance(wall) < 1e-9
+
+    env.reset()
+    while env.agents:
+        for name in env.agents:
+            moment, mask = env.turn.moment([env.numbers[name]]), env.turn.masks[env.numbers[name]]
+            state, triangle = moment.cells.state[0], moment.heard[0]
+            for slot in range(3):
+                cell = grid.neighbors[state, slot] if state >= 0 else -1
+                there, here = near(cell, triangle), near(state, triangle)
+                assert mask[slot] == (cell >= 0 and not there and not here)
+                kinds.add((cell >= 0, there, here))
         env.step(at_random(rng)(env))
-        barred |= (~env.turn.masks[[5, 6], :3]).any()
-        x, y = env.turn.state.positions.T
-        inside.append(((x > 0.45) & (x < 0.6) & (y > 0.42) & (y < 0.5)).any())
-    assert barred
-    assert not any(inside)
+    assert kinds >= {(True, False, False), (True, True, False), (True, False, True), (False, False, False)}
 
 
 # --- who acts ------------------------------------------------------------------------------------------------------

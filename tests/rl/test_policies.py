@@ -179,6 +179,21 @@ def test_weights_that_cannot_be_are_an_error(wrong):
         tc.simulate(given("reach", control={"goal": goal_rule(wrong)}))
 
 
+def test_an_error_names_the_agent():
+    """Not its row in the batch."""
+    one = given("reach", seed=3)
+    last = int(tc.build_network(one.reference).followers[-1])
+
+    def wrong(seen):
+        weights = np.full((len(seen), 3), 1 / 3)
+        weights[-1] = -1
+        return weights
+
+    network, goal = tc.build_network(one.reference), goal_rule(wrong)
+    with pytest.raises(InputError, match=rf"weights of agent {last} must be"):
+        tc.goal_points(network, one.reference, one.targets.positions, goal)
+
+
 def test_short_sighted_agents_have_no_observations():
     one = given(control={"policy": walk_policy(lambda seen, masks: masks.argmax(axis=1))}, world={"sight": 0.4})
     with pytest.raises(InputError, match=r"leave world\.sight out"):

@@ -6,7 +6,7 @@ import pytest
 import tricover as tc
 from tests.rl.teams import GUSTY, given
 from tests.simulation.teams import scenario
-from tricover.errors import InputError
+from tricover.errors import InputError, LostControlError
 from tricover.rl import VectorTeam, parallel_env
 
 ALL_PARTS = ("place", "shape", "size", "heading", "targets", "histogram", "ages", "goal", "cell", "goal_cell")
@@ -130,12 +130,49 @@ def test_an_episode_begins_anew():
         ({"world": {"sight": 0.5}}, "limited sight"),
         ({"safety": {"separation": 0.01}}, "a separation"),
         ({"safety": {"zones": [[[2, 2], [3, 2], [3, 3]]]}}, "has zones"),
+        ({"control": {"policy": "mine:walker"}}, "a policy of its own"),
         ({"events": {"leave": [{"step": 2, "agents": [8]}]}}, "leave, join or start from pads"),
     ],
 )
 def test_what_a_batch_cannot_have_is_refused(other, said):
     with pytest.raises(InputError, match=said):
         VectorTeam([given(), given(**other)])
+
+
+def test_what_is_handed_out_is_not_kept():
+    team, same = VectorTeam([given()]), VectorTeam([given()])
+    seen = team.reset()
+    same.reset()
+    for _ in range(5):
+        seen.masks[:], seen.cells[:], seen.goal_cells[:], seen.observations[:] = False, -7, -7, np.nan
+        seen, rewards = team.step(team.method_actions())
+        _, expected = same.step(same.method_actions())
+        np.testing.assert_array_equal(rewards, expected)
+
+
+@pytest.mark.parametrize("broken", ["raises", "gives"])
+def test_vehicles_that_lose_control_are_named_with_their_scenario(broken):
+    class Lost:
+        kind, landing, state_size = "lost", "anywhere", 2
+
+        def initial_state(self, positions):
+            return np.array(positions)
+
+        def output(self, states):
+            return states.copy()
+
+        def drive(self, states, reach_sets, duration, draws):
+            if broken == "raises" and len(states) > 14:
+                raise LostControlError("lost", [14 + 3, 14 + 5])
+            states = reach_sets.mean(axis=1)
+            states[[-11, -9]] = np.nan
+            return states
+
+    ride = Lost()
+    team = VectorTeam([given(vehicle=ride), given(vehicle=ride)])
+    team.reset()
+    with pytest.raises(InputError, match="scenario 1: lost of agent 3 and 5 lost control"):
+        team.step(team.method_actions())
 
 
 def test_no_scenarios_are_no_team():

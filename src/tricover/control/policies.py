@@ -10,7 +10,8 @@ agent's own, or one that shares an edge with it. So whatever a policy does, its 
 follows from that holds: row-stochastic steps, containment. That they arrive is up to the policy.
 
 Row by row it may use only what that agent knows, see ``View``; a single agent is a batch of one. Agents outside of
-their triangle have no cell, and are not asked.
+their triangle have no cell, and are not asked. Where zones touch an agent's triangle it goes around them by the optimal
+policy, whatever its own says.
 
 >>> import numpy as np
 >>> def stay(network, grid):

@@ -18,8 +18,8 @@ try:
 except ImportError as error:
     raise MissingExtraError("tricover.rl needs Gymnasium and PettingZoo: pip install 'tricover[rl]'") from error
 
-from tricover.rl.acting import STAY
 from tricover.rl.gymnasium_envs import FollowerEnv, FollowersEnv, follower_env, vector_env
+from tricover.rl.knowing import STAY
 from tricover.rl.observing import PARTS, Observer
 from tricover.rl.parallel import TeamEnv, parallel_env
 from tricover.rl.policies import OF_GOALS, Baseline, GoalPolicy, WalkPolicy, goal_rule, walk_policy

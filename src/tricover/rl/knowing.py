@@ -19,7 +19,7 @@ from tricover.simulation.deciding import Decide, decide_all
 from tricover.simulation.step import begun
 from tricover.targets import TargetLists, Targets
 
-__all__ = ["Lists", "Part", "advanced", "look", "targets_in"]
+__all__ = ["MOVES", "STAY", "Lists", "Part", "advanced", "look", "targets_in"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -27,10 +27,18 @@ Flags = NDArray[np.bool_]
 Lists = tuple[Ints, Floats, Floats]
 """Targets that each of A agents knows: offsets (A + 1,), points (L, 2) in metres, weights (L,)."""
 
+MOVES = 4
+"""How many actions an agent that walks has: three edges, and to stay."""
+STAY = 3
+"""The action of an agent that stays in its cell."""
+
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """What A agents know, were told and remember, and what the method decides for them, one row each."""
+    """What A agents know, were told and remember, and what the method decides for them, one row each.
+
+    Its own arrays are read-only.
+    """
 
     view: View
     told: Told
@@ -46,7 +54,7 @@ class Part:
     def follows(self) -> Flags:
         """Which agents (A,) are followers that have heard of all their in-neighbours."""
         a, b, c = self.view.heard[..., 0].T
-        return np.asarray((self.told.network.layer[self.view.agents] > 0) & ~np.isnan(a + b + c))
+        return _read_only((self.told.network.layer[self.view.agents] > 0) & ~np.isnan(a + b + c))
 
     @cached_property
     def proper(self) -> Flags:
@@ -54,7 +62,7 @@ class Part:
         found = self.follows.copy()
         rows = np.flatnonzero(found)
         found[rows] = ~flat(self.view.heard[rows])
-        return found
+        return _read_only(found)
 
     @cached_property
     def masks(self) -> Flags:
@@ -63,22 +71,22 @@ class Part:
         Who has no cell, or none that is free, may only stay: then the method does what it does.
         """
         grid, state = self.told.grid, self.cells.state
-        allowed = np.zeros((len(state), 4), np.bool_)
-        allowed[:, 3] = True
-        rows = np.flatnonzero(self.follows & (state >= 0) & (self.cells.next >= 0))
+        allowed = np.zeros((len(state), MOVES), np.bool_)
+        allowed[:, STAY] = True
+        rows = np.flatnonzero(self.follows & (state >= 0))
         around = grid.neighbors[state[rows]]
         free = around >= 0
         if self.told.obstacles is not None:
             blocked = self.told.obstacles.cells(self.view.heard[rows], grid)
             free &= ~np.take_along_axis(blocked, np.maximum(around, 0), axis=1)
-            free &= ~np.take_along_axis(blocked, state[rows][:, None], axis=1)
-        allowed[rows, :3] = free
-        return allowed
+            free &= ~np.take_along_axis(blocked, state[rows][:, None], axis=1)  # who is in such a cell gets out
+        allowed[rows, :STAY] = free
+        return _read_only(allowed)
 
     @cached_property
     def choosers(self) -> Flags:
         """Which agents (A,) have a choice; all others do what the method decides."""
-        return np.asarray(self.masks[:, :3].any(axis=1)) if self.told.motion == "walk" else self.proper
+        return _read_only(np.asarray(self.masks[:, :STAY].any(axis=1))) if self.told.motion == "walk" else self.proper
 
     def targets(self, rows: Ints) -> Lists:
         """The targets that some of the agents know, all of them followers."""
@@ -87,6 +95,11 @@ class Part:
             known, _ = knowledge(view, self.told, rows_of(self.memory, rows), view.heard)
             return known.offsets, known.points, known.weights
         return targets_in(view.heard, view.seen)
+
+
+def _read_only(flags: Flags) -> Flags:
+    flags.flags.writeable = False
+    return flags
 
 
 def targets_in(triangles: Floats, targets: Targets) -> Lists:

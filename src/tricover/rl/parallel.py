@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
 from tricover.errors import InputError, shown
-from tricover.rl.acting import Masked, checked_by_name
+from tricover.rl.acting import Masked, check_masked, checked_by_name
 from tricover.rl.observing import PARTS, Observer
 from tricover.rl.rewards import Reward, check_reward, own_rewards
 from tricover.rl.spaces import action_space, observation_space, observations_of, state_of, state_space
@@ -88,7 +88,10 @@ class TeamEnv(ParallelEnv[str, dict[str, Any], Any]):  # type: ignore[misc]
         max_cycles: int | None,
         render_mode: str | None,
     ) -> None:
-        _check(reward, masked, render_mode)
+        check_reward(reward)
+        check_masked(masked)
+        if render_mode is not None and render_mode not in RENDER_MODES:
+            raise InputError(f"render_mode must be one of {', '.join(RENDER_MODES)}, not {shown(render_mode)}")
         self._mission = playable(scenario if max_cycles is None else scenario.replace(steps=max_cycles))
         self.metadata = {"name": "tricover_v0", "render_modes": list(RENDER_MODES), "render_fps": 4}
         self.max_cycles, self.render_mode = self._mission.scenario.steps, render_mode
@@ -256,14 +259,6 @@ class TeamEnv(ParallelEnv[str, dict[str, Any], Any]):  # type: ignore[misc]
         return rewards
 
 
-def _check(reward: Reward, masked: str, render_mode: str | None) -> None:
-    check_reward(reward)
-    if masked not in ("error", "stay"):
-        raise InputError(f'masked must be "error" or "stay", not {shown(masked)}')
-    if render_mode is not None and render_mode not in RENDER_MODES:
-        raise InputError(f"render_mode must be one of {', '.join(RENDER_MODES)}, not {shown(render_mode)}")
-
-
 def _names(agents: list[int]) -> list[str]:
     return [f"follower_{agent}" for agent in agents]
 
@@ -273,6 +268,8 @@ def playable(scenario: Scenario) -> Mission:
     mission = Mission.of(scenario)
     if scenario.control.motion == "morph":
         raise InputError('with motion = "morph" agents announce their moves down the layers: take "walk" or "reach"')
+    if not _ever_following(mission):
+        raise InputError("all agents of this team are anchors: there is nobody to play")
     return mission
 
 

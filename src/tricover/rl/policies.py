@@ -134,7 +134,8 @@ class GoalPolicy:
         def local_goal(agents: Ints, triangles: Floats, targets: Targets | TargetLists) -> Floats:
             known = Known(triangles, _units(network, agents), partial(_targets_in, triangles, targets))
             given = self.function(self.observer(known))
-            weights = checked_array(given, np.ones(len(agents), np.bool_), None, "error").astype(np.float64)
+            everybody = np.ones(len(agents), np.bool_)
+            weights = checked_array(given, everybody, None, "error", agents.__getitem__).astype(np.float64)
             return combine(weights / weights.sum(axis=1, keepdims=True), triangles)
 
         return local_goal
@@ -155,7 +156,8 @@ class WalkPolicy:
             units, targets = _units(network, view.agents), partial(_targets_in, view.heard, view.seen)
             known = Known(view.heard, units, targets, view.positions, view.ages, cell_weights(goals, grid))
             masks, everybody = around >= 0, np.ones(len(states), np.bool_)
-            slots = checked_array(self.function(self.observer(known), masks), everybody, masks, "error")
+            given = self.function(self.observer(known), masks)
+            slots = checked_array(given, everybody, masks, "error", view.agents.__getitem__)
             return np.asarray(around[np.arange(len(states)), slots])
 
         return local_moves

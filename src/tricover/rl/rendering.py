@@ -56,6 +56,8 @@ class Window:
             self._image.set_axis_off()
         self._image.clear()
         self._image.imshow(pixels)
+        if self._figure.canvas.required_interactive_framework:  # there is a screen
+            self._figure.canvas.manager.show()
         self._figure.canvas.draw_idle()
         self._figure.canvas.flush_events()
 

@@ -23,7 +23,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from tricover.control import Cells
-from tricover.rl.acting import MOVES
+from tricover.rl.knowing import MOVES
 from tricover.rl.observing import CELLS, Observer, unit_of
 from tricover.targets import Targets
 

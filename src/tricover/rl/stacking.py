@@ -59,8 +59,8 @@ def _needs_more(mission: Mission) -> str | None:
         return "has agents that leave, join or start from pads: play it as a parallel_env"
     if not (world.channel.perfect and world.sensor.sees_all) or world.clearance.apart:
         return "has a world with late messages, limited sight or a separation: play it as a parallel_env"
-    if scenario.safety.zones is not None or scenario.vehicle.others:
-        return "has zones or more than one kind of vehicle: play it as a parallel_env"
+    if scenario.safety.zones is not None or scenario.vehicle.others or scenario.control.policy is not None:
+        return "has zones, more than one kind of vehicle, or a policy of its own: play it as a parallel_env"
     return None
 
 

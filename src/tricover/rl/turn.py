@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.control import NO_CELL, Cells
-from tricover.rl.acting import MOVES, STAY, acted, method_actions
-from tricover.rl.knowing import Part, advanced, look
+from tricover.rl.acting import acted, method_actions
+from tricover.rl.knowing import MOVES, STAY, Part, advanced, look
 from tricover.rl.observing import Observer
 from tricover.rl.rewards import Moment, coverage_of, paper_rewards
 from tricover.simulation import Mission, State, Step

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from tricover.control import Cells, Decision, Memory, View, decide, learn, memory_of, points_as_sets, reach_sets_of
 from tricover.draws import VEHICLES, uniforms
-from tricover.errors import InputError
-from tricover.rl.acting import MOVES, Masked, acted, checked_array, method_actions
-from tricover.rl.knowing import Lists, Part
+from tricover.errors import InputError, LostControlError
+from tricover.rl.acting import Masked, acted, check_masked, checked_array, method_actions
+from tricover.rl.knowing import MOVES, Lists, Part
 from tricover.rl.observing import PARTS, Observer, unit_of
 from tricover.rl.parallel import playable
 from tricover.rl.rewards import Moment, Reward, check_reward, coverage_of, own_rewards, paper_rewards
@@ -89,6 +89,7 @@ class VectorTeam:
     ) -> None:
         """Settings are those of ``parallel_env``."""
         check_reward(reward)
+        check_masked(masked)
         self.missions = [playable(scenario) for scenario in scenarios]
         check_alike(self.missions)
         self.observer, self._reward, self._masked = Observer(tuple(parts), bins), reward, masked
@@ -102,6 +103,7 @@ class VectorTeam:
         self._centred = np.tile(self.missions[0].exact, self.teams)
         self._still_from = max(mission.targets_still_from for mission in self.missions)
         self._part: Part | None = None
+        self._step = 0
 
     def __repr__(self) -> str:
         motion = "walk" if self.walks else "reach"
@@ -158,7 +160,11 @@ class VectorTeam:
         if given.shape != (self.teams, self.agents, *tail):
             raise InputError(f"actions must have the shape {(self.teams, self.agents, *tail)}, not {given.shape}")
         masks = part.masks if self.walks else None
-        return checked_array(given.reshape(-1, *tail), self.followers.ravel(), masks, self._masked)
+        return checked_array(given.reshape(-1, *tail), self.followers.ravel(), masks, self._masked, self._names)
+
+    def _names(self, rows: Ints) -> list[str]:
+        """Agents in a message."""
+        return [f"{row % self.agents} of scenario {row // self.agents}" for row in rows.tolist()]
 
     def _move(self, part: Part, decision: Decision) -> Floats:
         """Where everybody lands, (B·N, 2)."""
@@ -169,14 +175,28 @@ class VectorTeam:
         sets[self._centred] = points_as_sets(decision.setpoints[self._centred])
         draws = np.concatenate([uniforms(seed, VEHICLES, self._step, self.agents) for seed in self._seeds])
         duration = self.missions[0].scenario.vehicle.duration
-        self._states = self._vehicle.drive(self._states, sets, duration, draws)
-        return self._vehicle.output(self._states)
+        try:
+            self._states = self._vehicle.drive(self._states, sets, duration, draws)
+        except LostControlError as error:  # it names rows of the batch
+            raise self._lost(error.kind, list(error.agents)) from None
+        landed = self._vehicle.output(self._states)
+        lost = np.flatnonzero(~np.isfinite(landed).all(axis=1))
+        if lost.size:  # a vehicle of the user's own
+            raise self._lost(self._vehicle.kind, lost.tolist())
+        return landed
+
+    def _lost(self, kind: str, rows: list[int]) -> InputError:
+        """What to say of vehicles that lost control: of the first team that has some."""
+        team = rows[0] // self.agents
+        mine = [row % self.agents for row in rows if row // self.agents == team]
+        return InputError(f"scenario {team}: {LostControlError(kind, mine)}")
 
     def _look(self, positions: Floats, memory: Memory) -> None:
         """Let everybody look, and decide as the method would have it."""
         step = min(self._step, self._still_from)
         if step != self._goals_of:
             self._goals_of, self._told = step, replace(self._told, goal=self._fields.goals(step))
+        positions.flags.writeable = False  # rewards of the user's own are handed a part of it
         links = self._told.network.in_neighbors
         heard = np.where(links[..., None] < 0, np.nan, positions[links])
         seen = self.missions[0].targets_at(step)  # of the first team: the goal rule has everybody's
@@ -196,8 +216,8 @@ class VectorTeam:
         part = self._begun()
         numbers = self.observer.of_part(part, self._units)
         masks = part.masks if self.walks else np.ones((len(self._everybody), MOVES), np.bool_)
-        arrays = map(self._rows, (numbers, part.cells.state, part.cells.goal, masks))
-        return Seen(self._step, *arrays)
+        cells = part.cells.state.copy(), part.cells.goal.copy()  # what is handed out is not kept
+        return Seen(self._step, *map(self._rows, (numbers, *cells, masks.copy())))
 
     def _costs(self, positions: Floats) -> Floats:
         """J of every team, (B,), for the targets of this step."""
