@@ -10,7 +10,8 @@ from tricover.rl import parallel_env
 
 
 def test_pictures_are_of_one_size_whoever_leaves_and_joins():
-    env = parallel_env(eventful("reach", steps=7), render_mode="rgb_array")
+    targets = {"positions": [[0.4, 0.5], [0.5, 0.4]], "motion": {"velocity": [0.3, 0.0]}}  # out of the first picture
+    env = parallel_env(eventful("reach", steps=7, targets=targets), render_mode="rgb_array")
     env.reset()
     pictures = [env.render()]
     while env.agents:

@@ -86,9 +86,11 @@ def test_moving_targets_and_anchors():
 
 
 def test_kernels_that_slip_and_that_are_learned():
-    for kernel in ({"slip": 0.2}, "learned"):
-        ones = [given(seed=seed, control={"kernel": kernel, "window": 50}, vehicle=GUSTY, steps=20) for seed in (0, 3)]
-        side_by_side(ones)
+    """So long that what was learned changes what the method would do."""
+    gusty = {"kind": "gusty", "chance": 0.5, "gust": [0.12, 0.05]}
+    for kernel, steps in (({"slip": 0.2}, 10), ("learned", 100)):
+        control = {"kernel": kernel, "window": 60}
+        side_by_side([given(seed=seed, control=control, vehicle=gusty, resolution=6, steps=steps) for seed in (0, 3)])
 
 
 def test_seeds_of_ones_own():
