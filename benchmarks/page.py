@@ -34,6 +34,7 @@ TITLES = {
     "separation": "Separation",
     "coverage": "Coverage, as cost over that of converged Lloyd's",
     "sight": "Agents that see only so far",
+    "rl": "Learning environments",
     "samples": "Equality with the plain loop, on samples",
     "scaling": "Scaling",
 }
@@ -91,7 +92,7 @@ def setting(report: dict[str, Any]) -> str:
     counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in ("kept", "missed", "failed")}
     names = ("numpy", "scipy", "numba")
     ours = ", ".join(f"{name} {machine['ours'][name]}" for name in names if name in machine["ours"])
-    names = ("scipy", "scikit-learn", "quantecon", "mdpsolver", "coverage-control")
+    names = ("scipy", "scikit-learn", "quantecon", "mdpsolver", "coverage-control", "mpe2")
     peers = {name.replace("_", "-"): version for name, version in machine["peers"].items()}
     theirs = ", ".join(f"{name} {peers[name]}" for name in names if name in peers)
     small = " A quick run: a tenth of the sizes." if report["quick"] else ""

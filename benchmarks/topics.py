@@ -29,6 +29,7 @@ TOPICS = (
     "coverage",
     "moving",
     "sight",
+    "rl",
     "samples",
     "scaling",
 )

@@ -52,6 +52,7 @@ class Settings:
         speed: metres per step that nobody exceeds, for ``morph``; None: its own, see ``control.speed``.
         zones: polygons that nobody enters, (K, 2) each, in metres, where there are any.
         sight: metres that agents see; None: they see every target.
+        own_policy: whether a policy of the user's own chooses their next cells.
     """
 
     motion: Literal["reach", "walk", "morph"] | None = None
@@ -67,6 +68,7 @@ class Settings:
     speed: float | None = None
     zones: tuple[Floats, ...] | None = None
     sight: float | None = None
+    own_policy: bool = False
 
     @property
     def around(self) -> tuple[Floats, ...] | None:

@@ -35,6 +35,7 @@ from tricover.certificates.separation import SEPARATION
 from tricover.certificates.theorem2 import FINITE_TIME
 from tricover.certificates.theorem3 import (
     BY_CELLS,
+    BY_POLICY,
     BY_SIGHT,
     CONVERGENCE,
     NEIGHBOURHOOD,
@@ -96,8 +97,9 @@ def foresee(scenario: Scenario) -> Certificate:
         why = "Agents wait for each other to keep apart: nobody knows how long."
         unsure = [Claim(*head, NOT_APPLICABLE, why) for head in (CONVERGENCE, NEIGHBOURHOOD)]
         return Certificate(subject, (claims[0], *unsure, *claims[3:]), layers=layers)
-    if by_cells or (settings.sight is not None and settings.goal != "reference"):
-        why = BY_CELLS if by_cells else BY_SIGHT
+    by_sight = settings.sight is not None and settings.goal != "reference"
+    if by_cells or by_sight or settings.own_policy:
+        why = BY_CELLS if by_cells else BY_SIGHT if by_sight else BY_POLICY
         unsure = [Claim(*head, NOT_APPLICABLE, why) for head in (CONVERGENCE, NEIGHBOURHOOD)]
         return Certificate(subject, (claims[0], *unsure, *claims[3:]))
     unknown = None

@@ -250,6 +250,7 @@ def settings_of(mission: Mission, steps: int | None = None) -> Settings:
         control.speed,
         mission.ground.zones,
         mission.scenario.world.sight,
+        control.policy is not None,
     )
 
 

@@ -32,6 +32,7 @@ from tricover.targets import Targets
 
 __all__ = [
     "BY_CELLS",
+    "BY_POLICY",
     "BY_SIGHT",
     "CONVERGENCE",
     "NEIGHBOURHOOD",
@@ -54,6 +55,7 @@ NEIGHBOURHOOD = (
 
 BY_CELLS = "Agents go by their Voronoi cells, wherever that leads them."
 BY_SIGHT = "Agents see only so far, and settle where what they know sends them."
+BY_POLICY = "Agents walk by a policy of the user's own, and nothing is known of where it leads."
 
 
 def steps_per_layer(settings: Settings) -> int:
@@ -245,6 +247,8 @@ def _why_not(log: Log) -> str | None:
         return f"where the team should be. {BY_SIGHT}"
     if settings.goal in ("voronoi", "descent"):
         return f"where the team should be. {BY_CELLS}"
+    if settings.own_policy:
+        return f"where the team should be. {BY_POLICY}"
     last = log.epochs[-1]
     if not len(last.network.followers):
         return "there are no followers in the end."

@@ -7,6 +7,7 @@ cell g_i that holds it, the next cell π_i*(s_i), and the setpoint c_i, the midd
     motion   agent                   next cell               reach set
     reach    anywhere                the goal cell           the goal point itself: P_i = {h_i}
     walk     inside its triangle     by the optimal policy   within the next cell, with margin η
+    walk     inside, own policy      by that policy          within the next cell, with margin η
     walk     outside                 none (resolution 1)     within the triangle, around its centroid, with margin η
     both     triangle without area   none                    the mean of the in-neighbours
     morph    anywhere                none                    a point of its own, nested at every step: see ``morph``
@@ -196,6 +197,8 @@ def _walk(view: View, told: Told, memory: Memory, goals: Floats) -> tuple[Cells,
 
     states = told.grid.holding(view.positions, view.heard)
     wanted = goal_cells(goals, view.heard, told.grid)
+    if told.local_moves is not None:
+        return Cells(states, wanted, told.local_moves(view, states, wanted)), None
     if told.plans:
         moves, plans = moves_by_plan(view, told, memory, states, wanted)
         return Cells(states, wanted, moves), plans

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.control.family import Family, family_of
+from tricover.control.policies import LocalMoves, Policy, prepare_policy
 from tricover.control.speed import limits_of
 from tricover.errors import FileFormatError, InputError, shown
 from tricover.formats.plain_json import parsed
@@ -64,6 +65,7 @@ class Told:
             listens to anybody. 0: there is none.
         kernel: how moves end, for ``walk``: "certain", "learned", or the chance to slip.
         window: how many of its last moves an agent learns from.
+        policy: who chooses the next cells, for ``walk``: a policy of the user's own; None: the optimal one.
         sight: metres that an agent sees; None: it sees every target.
         summary: what agents tell their parents of targets: at most so many points, or "sums"; None: nothing.
         recall: how many points an agent remembers of what it has seen.
@@ -89,6 +91,7 @@ class Told:
     launch: int = 0
     kernel: str | float = "certain"
     window: int = 1000
+    policy: str | Policy | None = None
     sight: float | None = None
     summary: int | str | None = None
     recall: int = RECALL
@@ -109,6 +112,8 @@ class Told:
             raise InputError(f"kernel must be 'certain', 'learned' or a chance to slip, not {shown(self.kernel)}")
         if type(self.window) is not int or self.window < 1:
             raise InputError(f"window must be a whole number of moves from 1 on, not {shown(self.window)}")
+        if self.policy is not None and (self.motion != "walk" or self.plans):
+            raise InputError('a policy of your own goes with motion "walk" and kernel "certain": it plans by itself')
         self._check_sight()
         for name in ("speed", "separation", "sight", "range"):
             value = getattr(self, name)
@@ -184,6 +189,11 @@ class Told:
         return points_with_room(points, triangles, below, self.separation, resolution)
 
     @cached_property
+    def local_moves(self) -> LocalMoves | None:
+        """The policy of the user's own made ready for the network and the cells; None: there is none."""
+        return None if self.policy is None else prepare_policy(self.policy, self.network, self.grid)
+
+    @cached_property
     def obstacles(self) -> Zones | None:
         """The zones that agents have to go around: with ``walk``, where they decide by cells."""
         return None if self.zones is None or self.motion != "walk" else as_zones(self.zones)
@@ -240,9 +250,10 @@ class Told:
 
     def to_json(self) -> str:
         """The constants as a JSON text; ``Told.from_json`` reads it back, to the bit."""
-        if callable(self.goal):
-            name = getattr(self.goal, "__name__", self.goal)
-            raise InputError(f"a goal rule that is a function ({name}) cannot be written down as JSON: pickle it")
+        for what, rule in (("goal rule", self.goal), ("policy", self.policy)):
+            if callable(rule):
+                name = getattr(rule, "__name__", rule)
+                raise InputError(f"a {what} that is a function ({name}) cannot be written down as JSON: pickle it")
         plain = self.__getstate__()
         plain["network"] = json.loads(self.network.to_json())
         paths: NDArray[Any] = self.paths.astype(object)

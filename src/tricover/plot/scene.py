@@ -47,14 +47,25 @@ _ANCHOR = 22.0  # points²: anchors stay visible among thousands
 
 
 class Scene:
-    """Pictures of a run, ``size`` pixels wide; ``links`` and ``trails`` (so many steps long) if wanted."""
+    """Pictures of a run, ``size`` pixels wide; ``links`` and ``trails`` (so many steps long) if wanted.
 
-    def __init__(self, run: Run, size: int = 720, links: bool = True, trails: int = 10) -> None:
+    They show what lies between two ``corners``, the lower left and the upper right one, (2,) each, in metres. None: all
+    that is ever to be seen in the run.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        size: int = 720,
+        links: bool = True,
+        trails: int = 10,
+        corners: tuple[Floats, Floats] | None = None,
+    ) -> None:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
         self.run, self._links, self._trails = run, links, trails
-        self._low, self._high = _bounds(run)
+        self._low, self._high = _bounds(run) if corners is None else corners
         self._cast = [first_agents(epoch.network) for epoch in run.epochs]
         self._agents = np.unique(np.concatenate(self._cast))  # whoever is drawn at any time
         self._positions = _Positions(run, self._agents)

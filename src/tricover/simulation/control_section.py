@@ -24,10 +24,11 @@ def by_name_or_function(names: tuple[str, ...]) -> Any:
     def check(given: Any) -> Any:
         if callable(given) or is_name(given) or given in names:
             return given
-        known = ", ".join(map(repr, names))
-        raise InputError(f"must be {known}, 'module:function', or a function in Python, not {shown(given)}")
+        known = "".join(f"{name!r}, " for name in names)
+        raise InputError(f"must be {known}'module:function', or a function in Python, not {shown(given)}")
 
-    schema = {"anyOf": [{"enum": list(names)}, {"type": "string", "pattern": "^[\\w.]+:[\\w.]+$"}]}
+    own = {"type": "string", "pattern": "^[\\w.]+:[\\w.]+$"}
+    schema = {"anyOf": [{"enum": list(names)}, own]} if names else own
     return Annotated[Any, PlainValidator(check), WithJsonSchema(schema)]
 
 
@@ -133,6 +134,9 @@ class Control(Section):
         description="how moves end, for walk: certain, { slip = chance }, or learned by each agent alone",
     )
     window: int = Field(1000, ge=50, le=10**6, description="moves that an agent learns from: its last ones")
+    policy: by_name_or_function(()) | None = Field(  # type: ignore[valid-type]
+        None, description="who chooses the next cells, for walk: module:function; the optimal policy if left out"
+    )
 
     polish: _Polish | None = Field(
         None,
@@ -168,4 +172,6 @@ class Control(Section):
     def _walks(self) -> Self:
         if self.kernel != "certain" and self.motion != "walk":
             raise InputError('kernel goes with motion = "walk": in others agents do not decide by cells')
+        if self.policy is not None and (self.kernel != "certain" or self.motion != "walk"):
+            raise InputError('policy goes with motion = "walk" and kernel = "certain": it plans by itself')
         return self

@@ -1,7 +1,8 @@
 """Everybody decides: from the truth, through the world, to what each agent knows, and on to its decision."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,10 +36,13 @@ from tricover.vehicles import lands
 from tricover.vehicles.exact import Exact
 from tricover.world import Request, heard_at_once
 
-__all__ = ["Decisions", "decide_all", "kept_clear", "remembered", "view_of"]
+__all__ = ["Decide", "Decisions", "decide_all", "kept_clear", "remembered", "view_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+Decide: TypeAlias = Callable[[View, Told, Memory], Decision]
+"""How agents decide, from what they know, were told and remember: ``control.decide``, or another way."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,11 +150,11 @@ def view_of(
     return View(state.step, agents, *known, near, announced, received)
 
 
-def decide_all(mission: Mission, state: State) -> Decisions:
-    """Everybody who takes part decides anew."""
+def decide_all(mission: Mission, state: State, decide: Decide = decide) -> Decisions:
+    """Everybody who takes part decides anew: by ``decide``, which is asked with all who were told the same."""
     told = mission.epoch_at(state.step).told
     if told.motion == "morph":
-        return _down_the_layers(mission, state, told)
+        return _down_the_layers(mission, state, told, decide)
     decisions, look = Decisions.none_yet(mission, state), _look(mission, state, told)
     for believed, agents in _by_told(mission, state):
         view = view_of(mission, state, agents, look=look)
@@ -227,7 +231,7 @@ def _radii(mission: Mission, sets: Floats) -> Floats:
     return np.where(lands(mission.vehicle, mission.agents, "inside"), farthest, 0.0)
 
 
-def _down_the_layers(mission: Mission, state: State, told: Told) -> Decisions:
+def _down_the_layers(mission: Mission, state: State, told: Told, decide: Decide) -> Decisions:
     """One layer after the other decides, and announces where it will be to those below."""
     decisions = Decisions.none_yet(mission, state)
     look = _look(mission, state, told)

@@ -147,7 +147,9 @@ def _follow(mission: Mission, state: State, links: _Links, changed: Flags, decis
         decisions.put(mission, view, told, decide(view, told, rows_of(state.memory, view.agents) if told.plans else {}))
 
     everybody = len(links.followers)
-    if everybody <= AT_ONCE or callable(told.goal):  # a rule of the user's need not be safe in threads
+    if (
+        everybody <= AT_ONCE or callable(told.goal) or callable(told.policy)
+    ):  # a rule of the user's need not be safe in threads
         act(0, everybody)
         return
     act(0, 0)  # what all share, such as the index of the targets, is made once

@@ -213,7 +213,7 @@ class Scenario(Section):
         origin = None if plane is None else [plane.longitude, plane.latitude]
         named = {
             "network": {**self.network.values(), "mentee": _nameable(self.network.mentee)},
-            "control": {**self.control.values(), "goal": _nameable(self.control.goal)},
+            "control": {**self.control.values(), **_named_rules(self)},
             "safety": {**self.safety.values(), "zones": ground.zones},
         }
         return type(self)(**{**self.values(), **named, "formation": formation, "targets": targets, "origin": origin})
@@ -311,6 +311,11 @@ def _written(function: Callable[..., Any]) -> str:
 def _nameable(value: Any) -> Any:
     """A rule by its name, where it is a function that has one."""
     return (name_of(value) or value) if callable(value) else value
+
+
+def _named_rules(scenario: Scenario) -> dict[str, Any]:
+    """Rules of control by their names."""
+    return {key: _nameable(getattr(scenario.control, key)) for key in ("goal", "policy")}
 
 
 def _cut(array: NDArray[Any], longest: int | None) -> Any:

@@ -22,7 +22,7 @@ from tricover.simulation.state import State
 from tricover.vehicles import inside
 from tricover.vehicles.landing import edge_distances
 
-__all__ = ["DecideAll", "Step", "Transition", "advance"]
+__all__ = ["DecideAll", "Step", "Transition", "advance", "begun"]
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -147,10 +147,8 @@ class Step:
 
 def advance(mission: Mission, state: State, decide_all: DecideAll = decide_all) -> Step:
     """From t to t+1. ``decide_all`` may be a shortcut to the same decisions, such as ``Incremental``."""
-    epoch = mission.epoch_at(state.step)
+    state, epoch = begun(mission, state), mission.epoch_at(state.step)
     network, present, launching = epoch.network, state.present, state.step < mission.launch
-    if state.step in (epoch.start, mission.launch):
-        state = replace(state, memory=renewed(state.memory, mission.memory_at(state.positions)))
     decisions = kept_clear(mission, state, decide_all(mission, state))
     vehicles, positions, misses = _move(mission, state, decisions, present)
     memory = remembered(mission, state, decisions, positions)
@@ -189,6 +187,13 @@ def advance(mission: Mission, state: State, decide_all: DecideAll = decide_all) 
         network.depth,
         float(decisions.distances.max()),
     )
+
+
+def begun(mission: Mission, state: State) -> State:
+    """The state from which everybody decides: where an epoch begins, or a launch is over, with a new memory."""
+    if state.step not in (mission.epoch_at(state.step).start, mission.launch):
+        return state
+    return replace(state, memory=renewed(state.memory, mission.memory_at(state.positions)))
 
 
 def _uninformed(mission: Mission, state: State) -> Flags:

@@ -115,7 +115,7 @@ def told_of(
     "descent", and with "voronoi" unless the team morphs. ``until`` when they are in motion.
     """
     control = scenario.control
-    names = ("goal", "motion", "resolution", "alpha", "beta", "gamma", "margin", "speed", "window", "range")
+    names = ("goal", "motion", "resolution", "alpha", "beta", "gamma", "margin", "speed", "window", "range", "policy")
     settings = {name: getattr(control, name) for name in names}
     settings["goal"] = settings["goal"] if goal is None else goal
     given = scenario.anchors is not None and not scenario.anchors.fit
