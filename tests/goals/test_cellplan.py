@@ -304,19 +304,18 @@ def test_members_of_cells_follow_the_angles_of_the_roster(seed):
 
 
 def test_the_lost_are_put_off_the_places_of_the_living():
+    """The core is given a place that was, in the roster, that of somebody who is lost."""
     reference = a_team(0)
-    first = tc.build_network(reference)
-    targets = a_field("uniform", 0)
-    plan = cell_plan(first, first, reference, targets)
-    # Somebody is lost who stood, in the roster, exactly where somebody else is now told to go.
-    lost = int(first.followers[0])
-    moved = reference.copy()
-    moved[lost] = plan.network.reference[int(plan.network.followers[3])]
-    alive = np.arange(40) != lost
-    roster = tc.build_network(moved, alive=alive)
-    other = cell_plan(roster, roster, moved, targets)
-    assert len(np.unique(other.network.reference, axis=0)) == 40
-    assert other.network.lost.tolist() == [lost]
+    whole = tc.build_network(reference)
+    lost = int(whole.followers[np.argmin(((reference[whole.followers] - reference[whole.core]) ** 2).sum(axis=1))])
+    roster = whole.without([lost])
+    anchors = reference[roster.anchors]
+    anchors[-1] = reference[lost]
+    plan = cell_plan(roster, roster, reference, a_field("uniform", 0), anchors)
+    assert len(np.unique(plan.network.reference, axis=0)) == 40
+    np.testing.assert_array_equal(plan.network.reference[roster.core], reference[lost])
+    np.testing.assert_allclose(plan.network.reference[lost], reference[lost], rtol=1e-15)
+    assert plan.network.lost.tolist() == [lost]
 
 
 @pytest.mark.parametrize("seed", range(2))
