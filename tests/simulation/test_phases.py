@@ -343,6 +343,16 @@ def test_given_places_of_anchors_are_kept_in_the_plan_and_in_the_polish():
     assert run.epochs[1].told.goal == "voronoi"
 
 
+def test_vehicles_that_miss_are_sent_to_the_given_places_in_every_phase():
+    team = 10 * a_team()
+    places = team[tc.build_network(team).anchors]
+    given = planned(reference=team, targets=10 * a_field(), anchors=places, vehicle="quadrotor", steps=120)
+    epochs = Mission.of(given).epochs
+    assert len(epochs) == 3
+    for epoch in epochs:
+        np.testing.assert_array_equal(epoch.told.paths[-1], places)
+
+
 def test_fitted_anchors_begin_the_plan_and_are_free_in_the_polish():
     given = planned(anchors="fit")
     run = tc.simulate(given)
