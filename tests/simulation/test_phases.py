@@ -311,6 +311,11 @@ def test_agents_that_leave_and_join_are_planned_for():
     assert [epoch.start for epoch in bases] == [0, 12, 45]
     assert bases[1].network.lost.tolist() == sorted(gone)
     assert len(bases[2].network) == 32
+    home = network.without(gone)  # the roster says who speaks for its cells once somebody is lost
+    said = bases[1].messages
+    tops = {int(home.in_neighbors[top, 0]): int(top) for top in home.layers[1]}
+    speakers = said.senders[said.kinds == KINDS.index("summary")].tolist()
+    assert speakers == [tops.get(corner, corner) for corner in home.boundary.tolist()]
     for epoch in run.epochs:
         assert tc.Network.from_json(epoch.network.to_json()) == epoch.network
         alive = epoch.network.layer >= 0
@@ -344,8 +349,8 @@ def test_given_places_of_anchors_are_kept_in_the_plan_and_in_the_polish():
 
 
 def test_vehicles_that_miss_are_sent_to_the_given_places_in_every_phase():
-    team = 10 * a_team()
-    places = team[tc.build_network(team).anchors]
+    team, network = 10 * a_team(), tc.build_network(10 * a_team())
+    places = team[network.core] + 1.1 * (team[network.anchors] - team[network.core])
     given = planned(reference=team, targets=10 * a_field(), anchors=places, vehicle="quadrotor", steps=120)
     epochs = Mission.of(given).epochs
     assert len(epochs) == 3
