@@ -206,7 +206,7 @@ def test_what_was_told_can_be_written_down():
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("reach", [None, 0.4])
+@pytest.mark.parametrize("reach", [None, 0.4, 0.2])
 def test_with_limited_sight_only_what_is_seen_counts(seed, reach):
     """Each row's cell is that of the targets within its sight, by a plain loop over them."""
     reference, targets = np.random.default_rng(seed).random((30, 2)), np.random.default_rng(seed + 9).random((200, 2))

@@ -192,3 +192,22 @@ def test_what_is_not_kept_is_not_promised():
     crossing = np.array([[0.0, 0], [4, 0]]), np.array([[4.0, 4], [0, 4]])
     found, guaranteed = assignment.assess_flight(*crossing)
     assert (found.distance, guaranteed) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("agents", [1, 7, 256])
+def test_the_least_travel_of_a_group_is_the_least_of_all(agents):
+    rng = np.random.default_rng(agents)
+    starts, goals = rng.random((agents, 2)), 5 + 3 * rng.random((agents, 2))
+    costs = ((starts[:, None] - goals) ** 2).sum(axis=2)
+    least = costs[linear_sum_assignment(costs)].sum()
+    found = assignment.least_travel(starts, goals)
+    assert sorted(found.tolist()) == list(range(agents))
+    assert squares(starts, goals, found) == pytest.approx(least, rel=1e-9)
+
+
+def test_the_travel_of_a_larger_group_is_nearly_the_least():
+    starts, goals = np.random.default_rng(0).random((2, 400, 2))
+    costs = ((starts[:, None] - goals) ** 2).sum(axis=2)
+    found = assignment.least_travel(starts, goals)
+    assert sorted(found.tolist()) == list(range(400))
+    assert squares(starts, goals, found) < 1.1 * costs[linear_sum_assignment(costs)].sum()

@@ -1,7 +1,10 @@
 """Cell plans: what comes out is a network in which everybody has a place, and what is said is what is documented."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
+from scipy.optimize import linear_sum_assignment
 
 import tricover as tc
 from tests.network import oracle
@@ -247,36 +250,35 @@ def _cells_of(network):
 
 
 def test_members_take_their_places_with_the_least_sum_of_squares():
-    """Of one cell with few members: all orders are tried."""
-    from itertools import permutations
+    """In cells with few members, by where they are, all orders are tried."""
+    rng, tried = np.random.default_rng(0), 0
+    for seed in range(3):
+        reference, targets = rng.random((22, 2)), a_field("uniform", seed)
+        roster = tc.build_network(reference)
+        positions = rng.random((22, 2))
+        network = cell_plan(roster, roster, positions, targets).network
+        tops = first_cells_of(network)
+        for top in network.layers[1]:
+            members = np.flatnonzero(tops == top)
+            if 3 <= len(members) <= 6:
+                orders = permutations(members.tolist())
+                sums = [((positions[members] - network.reference[list(order)]) ** 2).sum() for order in orders]
+                assert sums[0] <= min(sums) * (1 + 1e-12)
+                tried += 1
+    assert tried >= 5
 
-    reference, targets = a_team(0, agents=14), a_field("uniform", 0)
-    roster = tc.build_network(reference)
-    rng = np.random.default_rng(0)
-    positions = rng.random((14, 2))
-    network = cell_plan(roster, roster, positions, targets).network
-    tops = first_cells_of(network)
-    for top in network.layers[1]:
-        members = np.flatnonzero(tops == top)
-        if len(members) <= 6:
-            sums = [
-                ((positions[members] - network.reference[list(order)]) ** 2).sum() for order in permutations(members)
-            ]
-            assert sums[0] <= min(sums) * (1 + 1e-12)
 
-
-def test_new_anchors_fit_the_corners_best_of_all_by_reference_positions():
-    """All ways to choose them among nine agents are tried."""
-    from itertools import permutations
-
-    rng = np.random.default_rng(3)
-    reference, targets = rng.random((9, 2)), a_field("uniform", 3)
-    roster = tc.build_network(reference)
-    network = cell_plan(roster, roster, rng.random((9, 2)), targets).network
-    spots = network.reference[network.anchors]
-    if len(spots) <= 6:
-        sums = [((reference[list(some)] - spots) ** 2).sum() for some in permutations(range(9), len(spots))]
-        assert ((reference[network.anchors] - spots) ** 2).sum() <= min(sums) * (1 + 1e-12)
+@pytest.mark.parametrize("kind", ["uniform", "clusters", "elsewhere"])
+@pytest.mark.parametrize("seed", range(4))
+def test_new_anchors_fit_the_corners_best_of_all_the_living_by_reference_positions(seed, kind):
+    reference = a_team(seed)
+    alive = np.arange(40) % 9 != 4
+    roster = tc.build_network(reference, alive=alive)
+    network = cell_plan(roster, roster, np.random.default_rng(seed).random((40, 2)), a_field(kind, seed)).network
+    spots, living = network.reference[network.anchors], np.flatnonzero(alive)
+    costs = ((spots[:, None] - reference[living]) ** 2).sum(axis=2)
+    least = costs[linear_sum_assignment(costs)].sum()
+    assert ((reference[network.anchors] - spots) ** 2).sum() == pytest.approx(least, rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -302,19 +304,18 @@ def test_members_of_cells_follow_the_angles_of_the_roster(seed):
 
 
 def test_the_lost_are_put_off_the_places_of_the_living():
+    """The core is given a place that was, in the roster, that of somebody who is lost."""
     reference = a_team(0)
-    first = tc.build_network(reference)
-    targets = a_field("uniform", 0)
-    plan = cell_plan(first, first, reference, targets)
-    # Somebody is lost who stood, in the roster, exactly where somebody else is now told to go.
-    lost = int(first.followers[0])
-    moved = reference.copy()
-    moved[lost] = plan.network.reference[int(plan.network.followers[3])]
-    alive = np.arange(40) != lost
-    roster = tc.build_network(moved, alive=alive)
-    other = cell_plan(roster, roster, moved, targets)
-    assert len(np.unique(other.network.reference, axis=0)) == 40
-    assert other.network.lost.tolist() == [lost]
+    whole = tc.build_network(reference)
+    lost = int(whole.followers[np.argmin(((reference[whole.followers] - reference[whole.core]) ** 2).sum(axis=1))])
+    roster = whole.without([lost])
+    anchors = reference[roster.anchors]
+    anchors[-1] = reference[lost]
+    plan = cell_plan(roster, roster, reference, a_field("uniform", 0), anchors)
+    assert len(np.unique(plan.network.reference, axis=0)) == 40
+    np.testing.assert_array_equal(plan.network.reference[roster.core], reference[lost])
+    np.testing.assert_allclose(plan.network.reference[lost], reference[lost], rtol=1e-15)
+    assert plan.network.lost.tolist() == [lost]
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -240,6 +240,35 @@ def test_a_jump_that_costs_less_than_the_ratio_makes_no_new_plan():
     assert begin < 25
 
 
+def test_a_plan_is_made_anew_where_the_cost_exceeds_the_least_since_the_last():
+    """A ratio between those to the plan's cost and to the polished team's, which is less: the least one counts."""
+    given = jumping(replan="never")
+    never = tc.simulate(given)
+    before, after = (Mission.of(given).targets_at(step).points for step in (24, 25))
+    promised = cost(never.epochs[0].network.reference, before)
+    least = min(cost(never.positions[step], before) for step in range(never.epochs[1].start, 25))
+    jumped = cost(never.positions[25], after)
+    assert least < 0.98 * promised
+    for ratio, plans in ((jumped / np.sqrt(least * promised), 2), (1.01 * jumped / least, 1)):
+        run = tc.simulate(jumping(replan={"cost": float(ratio)}))
+        assert sum(epoch.messages is not None and epoch.told.goal == "reference" for epoch in run.epochs) == plans
+
+
+def test_a_jump_before_the_team_has_arrived_is_noticed_by_what_the_plan_had_promised():
+    run = tc.simulate(jumping(at=4))
+    starts = [epoch.start for epoch in run.epochs if epoch.messages is not None and epoch.told.goal == "reference"]
+    begin, depth = run.epochs[1].start, run.epochs[0].network.depth
+    assert starts == [0, begin + 1 + depth]  # after the first step in which everybody knows its cell
+    points = Mission.of(jumping(at=4)).targets_at(4).points
+    assert cost(run.positions[-1], points) < 1.25 * tc.lloyd(run.positions[4], points).cost
+
+
+def test_a_team_that_does_not_polish_notices_a_jump_too():
+    run = tc.simulate(jumping(at=25, polish=0))
+    assert phases(run) == [(0, "reference"), (25 + run.epochs[0].network.depth, "reference")]
+    assert run.converged
+
+
 def test_by_the_clock_a_plan_is_made_so_many_steps_after_the_last():
     run = tc.simulate(jumping(at=25, replan=10))
     depth = run.epochs[0].network.depth
@@ -282,6 +311,11 @@ def test_agents_that_leave_and_join_are_planned_for():
     assert [epoch.start for epoch in bases] == [0, 12, 45]
     assert bases[1].network.lost.tolist() == sorted(gone)
     assert len(bases[2].network) == 32
+    home = network.without(gone)  # the roster says who speaks for its cells once somebody is lost
+    said = bases[1].messages
+    tops = {int(home.in_neighbors[top, 0]): int(top) for top in home.layers[1]}
+    speakers = said.senders[said.kinds == KINDS.index("summary")].tolist()
+    assert speakers == [tops.get(corner, corner) for corner in home.boundary.tolist()]
     for epoch in run.epochs:
         assert tc.Network.from_json(epoch.network.to_json()) == epoch.network
         alive = epoch.network.layer >= 0
@@ -312,6 +346,16 @@ def test_given_places_of_anchors_are_kept_in_the_plan_and_in_the_polish():
     for positions in run.positions[1:]:
         np.testing.assert_array_equal(positions[network.anchors], places)
     assert run.epochs[1].told.goal == "voronoi"
+
+
+def test_vehicles_that_miss_are_sent_to_the_given_places_in_every_phase():
+    team, network = 10 * a_team(), tc.build_network(10 * a_team())
+    places = team[network.core] + 1.1 * (team[network.anchors] - team[network.core])
+    given = planned(reference=team, targets=10 * a_field(), anchors=places, vehicle="quadrotor", steps=120)
+    epochs = Mission.of(given).epochs
+    assert len(epochs) == 3
+    for epoch in epochs:
+        np.testing.assert_array_equal(epoch.told.paths[-1], places)
 
 
 def test_fitted_anchors_begin_the_plan_and_are_free_in_the_polish():
