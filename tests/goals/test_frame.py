@@ -275,3 +275,17 @@ def test_a_frame_follows_where_everything_is_shifted_turned_by_a_quarter_or_scal
 
 def test_there_are_as_many_points_in_all_as_documented():
     assert (POINTS, ROUGH) == (1024, 256)
+
+
+def test_mirrored_corners_have_the_cones_of_their_own_cells():
+    """Whichever way corners go around, a target in the cell between corners h and h+1 is in cone h."""
+    rng = np.random.default_rng(3)
+    angles = np.sort(rng.random(7)) * 2 * pi
+    corners = np.stack([np.cos(angles), np.sin(angles)], 1) * rng.uniform(1, 2, (7, 1))
+    for polygon in (corners, corners[::-1]):
+        points = rng.normal(size=(400, 2))
+        found = cones_of(points, polygon, np.zeros(2))
+        for cone in range(7):
+            cell = shapely.Polygon([polygon[cone], polygon[(cone + 1) % 7], [0.0, 0.0]])
+            inside = shapely.contains_xy(cell, *points.T)
+            assert (found[inside] == cone).all()

@@ -271,10 +271,9 @@ def test_a_team_that_does_not_polish_notices_a_jump_too():
 
 def test_by_the_clock_a_plan_is_made_so_many_steps_after_the_last():
     run = tc.simulate(jumping(at=25, replan=10))
-    depth = run.epochs[0].network.depth
     plans = [epoch.start for epoch in run.epochs if epoch.messages is not None and epoch.told.goal == "reference"]
     assert plans[0] == 0
-    assert plans[1] == 10 + depth  # it takes the layers to agree on it
+    assert plans[1] == 10  # everybody knows the time
     assert plans[-1] >= 25  # a plan that knows the targets where they are in the end
     assert plans[-2] < 25  # and no more than one of those
     assert run.converged
@@ -548,3 +547,13 @@ def test_with_less_range_a_team_covers_no_better():
     assert costs[3] == pytest.approx(
         cost(run.epochs[0].network.reference, a_field()), rel=0.05
     )  # nobody knows anything
+
+
+def test_anchors_with_one_place_for_two_are_one_clear_error():
+    given = planned()
+    network = tc.build_network(given.reference, "balanced")
+    places = given.reference[network.anchors].copy()
+    places[1] = places[0]
+    with pytest.raises(InputError, match="two of them have the same place") as error:
+        tc.simulate(given.replace(anchors=places))
+    assert "\n" not in str(error.value)

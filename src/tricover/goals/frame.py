@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.errors import FormationError
-from tricover.geometry import flat
+from tricover.geometry import flat, volumes
 from tricover.geometry.hull import convex_hull
 from tricover.targets import TargetLists
 from tricover.targets.lists import NAMELESS
@@ -66,7 +66,9 @@ class Frame(NamedTuple):
 
 
 def cones_of(points: Floats, corners: Floats, core: Floats) -> Ints:
-    """The cone (D,) that holds each point (D, 2); cone h begins with the direction of corner h, counter-clockwise.
+    """The cone (D,) that holds each point (D, 2): cone h lies between the directions of corners h and h+1.
+
+    Corners go around the core, counter-clockwise as a rule. Given ones may be mirrored.
 
     >>> square = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
     >>> cones_of(np.array([[2.0, 0.0], [3.0, 3.0], [-1.0, 5.0]]), square, np.zeros(2)).tolist()
@@ -76,7 +78,10 @@ def cones_of(points: Floats, corners: Floats, core: Floats) -> Ints:
     starts = (_angles(corners, core) - first) % (2 * np.pi)
     order = np.argsort(starts, kind="stable")
     turned = (_angles(points, core) - first) % (2 * np.pi)
-    return np.asarray(order[np.searchsorted(starts[order], turned, side="right") - 1])
+    found = order[np.searchsorted(starts[order], turned, side="right") - 1]
+    # Going counter-clockwise from corner h one comes to h+1, or to h-1 where they are mirrored.
+    mirrored = volumes(first_cells(corners, core)).sum() < 0
+    return np.asarray((found - 1) % len(corners) if mirrored else found)
 
 
 def _angles(points: Floats, core: Floats) -> Floats:

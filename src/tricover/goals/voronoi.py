@@ -7,7 +7,8 @@ it, also beyond its triangle. With a *range* R it hears of those within R and co
 nearest to such a target is within R. So every target belongs to one agent at most, whatever each of them knows. Of two
 at the same distance, the one with the lower number has it.
 
-Anchors go to c_i itself, unless they have given places. An agent without targets stays, if it is in its triangle.
+Anchors go to c_i itself, unless they have given places. For an agent without targets c_i is where it is: it stays if it
+is in the inset triangle.
 
 Whoever would move by less than a thousandth of the mean spacing stays where it is. So teams come to rest in finitely
 many steps, or not at all: no more is proved. Rows of Γ are stochastic, as with every goal in the triangle. The coverage

@@ -18,7 +18,7 @@ its last ``depth`` steps everybody stays who is in its triangle, so that all are
   last plan, or what that had promised, by the ratio;
 - { share = s }: the highest agent of each first cell of the plan tells the core the spread of its cone. A plan is made
   where these ask for other numbers of followers than then, and a share s of them would go to another first cell;
-- a number of steps: so long after the last plan, if targets have moved since.
+- a number of steps: so long after the last plan, whatever phase it is, as long as targets move now or later.
 
 Where messages are late or lost, nobody knows when all have arrived, nor the cost. Then there is no polish, and plans
 are made at the start, at events and by the clock, from where everybody should be.
@@ -98,6 +98,11 @@ def _planned(
     if scenario.anchors is not None:
         given = paths_of(scenario, ground.targets, [(0, homes[0][1]), (step, home)])[1]
     places = None if given is None else _at(given, step, home)
+    if places is not None and len(np.unique(places, axis=0)) < len(places):
+        raise InputError(
+            "anchors: two of them have the same place, and the goal cellplan puts a cell between every two of them and "
+            "the core: give each a place of its own"
+        )
     plan = cell_plan(present, home, positions[: len(home)], targets, places)
     paths = plan.network.reference[None, plan.network.anchors] if given is None else given
     return Epoch(step, told_of(scenario, plan.network, paths, ground, goal="reference"), plan.messages)
@@ -224,7 +229,7 @@ class _Flight:
             return
         if now in self.events:
             self._add(self._after_event(now), _BASE)
-        elif self.plans and now == self.ground.launch:
+        elif (self.plans and now == self.ground.launch) or (self._clock and self._replans(now)):
             self._add(self._plan(now), _BASE)
         elif self.due == now:
             self._next_phase(now)
