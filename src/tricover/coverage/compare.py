@@ -23,7 +23,7 @@ one: on clustered targets ours can be better (a ratio below one). A planned form
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from time import perf_counter
 from typing import Any, TypeVar
@@ -35,6 +35,7 @@ from tricover.coverage.lloyd import lloyd
 from tricover.coverage.metrics import coverage_cost
 from tricover.coverage.plan import plan_formation
 from tricover.coverage.voronoi import triangulate
+from tricover.errors import FormationError
 from tricover.geometry import separation
 from tricover.goals import anchor_positions, desired_configuration
 from tricover.goals.cellplan import EVERYBODY
@@ -61,9 +62,10 @@ _OURS = (
 _BY_RUNS = (
     ("cellplan", {"goal": "cellplan"}),
     ("voronoi", {"goal": "voronoi"}),
-    ("predictive, descent", {"goal": "predictive", "motion": "morph", "polish": {"descent": 90}}),
+    ("predictive, descent", {"goal": "descent", "motion": "morph"}),
 )
-_LONGEST = 400  # steps of these
+_LONGEST, _DESCENT = 400, 100  # steps of these, and of descent
+_APART = 1e-7  # of the team's extent: descent begins where predictive has led, and no two may be at one place there
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,8 @@ def compare_methods(
     settled = [_ours(name, team.reference, mentee, goal, targets, anchors) for name, mentee, goal in _OURS]
     if anchors is None:
         settled.append(_ours("balanced, rollout, fitted", team.reference, "balanced", "rollout", targets, "fit"))
-    settled += [_by_run(name, team.reference, targets, anchors, control) for name, control in _BY_RUNS]
+    settled += [_by_run(name, team.reference, targets, anchors, control) for name, control in _BY_RUNS[:-1]]
+    settled += _descended(team.reference, targets, anchors)
     settled.append(_planned(len(team), targets))
     start = team.reference.copy()
     start[team.anchors] = anchor_positions(team, targets, anchors)
@@ -197,7 +200,12 @@ def _ours(
 
 
 def _by_run(
-    name: str, reference: Floats, targets: Targets, anchors: ArrayLike | str | None, control: dict[str, Any]
+    name: str,
+    reference: Floats,
+    targets: Targets,
+    anchors: ArrayLike | str | None,
+    control: dict[str, Any],
+    longest: int = _LONGEST,
 ) -> _Settled:
     team = Scenario(
         reference=reference,
@@ -205,7 +213,7 @@ def _by_run(
         anchors=anchors,
         network={"mentee": "balanced"},
         control=control,
-        steps=_LONGEST,
+        steps=longest,
     )
     simulate(team)  # compiles
     run, seconds = _timed(lambda: simulate(team))
@@ -222,6 +230,20 @@ def _by_run(
             heard, changed = heard + length * links, changed + length * links * new
     least = run.separation.distance
     return _Settled(name, run.positions[-1], steps, heard / steps, changed / heard, least, seconds)
+
+
+def _descended(reference: Floats, targets: Targets, anchors: ArrayLike | str | None) -> list[_Settled]:
+    """Descent from where ``predictive`` has led; nothing where that leaves nobody inside the others' hull."""
+    network = build_network(reference, "balanced")
+    places = desired_configuration(network, targets, anchors, "predictive")
+    size = float(np.ptp(places, axis=0).max())
+    apart = places + _APART * size * np.random.default_rng(0).normal(size=places.shape)
+    name, control = _BY_RUNS[-1]
+    try:
+        found = _by_run(name, apart, targets, None, control, _DESCENT)
+    except FormationError:
+        return []
+    return [replace(found, steps=found.steps + network.depth + 1)]
 
 
 def _planned(agents: int, targets: Targets) -> _Settled:

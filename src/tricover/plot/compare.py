@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_comparison"]
 
 _COLOURS = {"paper": "#440154", "balanced": "#21918c", "planned": "#d55e00", "Lloyd": FAINT}
+_OF_THE_TEAM = "#0072b2"  # goals that are about more than a triangle
 
 
 def plot_comparison(comparison: Comparison, axes: "tuple[Axes, Axes] | None" = None) -> "tuple[Axes, Axes]":
@@ -23,7 +24,7 @@ def plot_comparison(comparison: Comparison, axes: "tuple[Axes, Axes] | None" = N
     import matplotlib.pyplot as plt
 
     names = [method.name for method in comparison.methods]
-    colours = [_COLOURS[name.split(",")[0].split(":")[0]] for name in names]
+    colours = [_COLOURS.get(name.split(",")[0].split(":")[0], _OF_THE_TEAM) for name in names]
     with figure_style():
         if axes is None:
             _, (left, right) = plt.subplots(1, 2, figsize=(PAGE, 0.28 * len(names) + 0.7), sharey=True)
