@@ -39,6 +39,7 @@ from tricover.goals.frame import (
     summary_of,
 )
 from tricover.network import Network, network_in_frame
+from tricover.network.roster import told_apart
 from tricover.network.structure import parents_and_slots
 from tricover.targets import Targets
 from tricover.targets.placing import spread_of
@@ -155,7 +156,7 @@ def cell_plan(
             said.append(_told(_POSITION, others, members[0], _PER_POSITION))
             said.append(_told(_PLACE, np.repeat(members[0], len(others)), others, _PER_PLACE))
     alive = roster.layer >= 0
-    _put_aside(places, alive)
+    places = told_apart(places, ~alive)
     network = network_in_frame(places, boundary, middle, cells, mentee or roster.mentee, alive)
     return CellPlan(network, Messages(*(np.concatenate(part) for part in zip(*said, strict=True))))
 
@@ -236,10 +237,3 @@ def _members(frame: Frame, roster: Network, boundary: Ints, core: int) -> Ints:
     order = np.argsort(angles, kind="stable")
     cells[followers[order]] = np.repeat(np.arange(len(frame.counts)), frame.counts)
     return cells
-
-
-def _put_aside(places: Floats, alive: NDArray[np.bool_]) -> None:
-    """Move the lost off the places of others: a roster has no two at one place."""
-    for lost in np.flatnonzero(~alive).tolist():
-        while (places == places[lost]).all(axis=1).sum() > 1:
-            places[lost, 0] = np.nextafter(places[lost, 0], np.inf)

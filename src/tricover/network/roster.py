@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from tricover.errors import FormationError, InputError, agents, listed, shown
 from tricover.formats.points import LARGEST, own_floats
 
-__all__ = ["agent_indices", "as_roster", "scaled"]
+__all__ = ["agent_indices", "as_roster", "scaled", "told_apart"]
 
 Floats = NDArray[np.float64]
 
@@ -83,6 +83,21 @@ def scaled(points: Floats) -> Floats:
     """The points times a power of two, the largest coordinate near 2¹⁵⁰: exact, without overflow or underflow."""
     largest = max(float(points.max()), -float(points.min()))
     return np.asarray(np.ldexp(points, _TOP - math.frexp(largest)[1]))
+
+
+def told_apart(places: Floats, movable: NDArray[np.bool_]) -> Floats:
+    """The same places (N, 2), but for movable ones (N,) on which another stands: a roster has no two at one place.
+
+    They move by as little as floating point can tell.
+    """
+    places, order = places.copy(), np.argsort(movable, kind="stable")  # who cannot move is first at its place
+    while True:
+        _, first = np.unique(places[order], axis=0, return_index=True)
+        others = np.delete(order, first)
+        others = others[movable[others]]
+        if not others.size:
+            return places
+        places[others, 0] = np.nextafter(places[others, 0], np.inf)
 
 
 def agent_indices(indices: ArrayLike, count: int) -> NDArray[np.int64]:

@@ -23,7 +23,7 @@ from tricover.geometry.nesting import areas_on_way, left_all_the_way, sides
 from tricover.limits import check_room
 from tricover.network import Network, build_network
 from tricover.network.fan import fan_of, turns_around
-from tricover.network.roster import agent_indices, as_roster
+from tricover.network.roster import agent_indices, as_roster, told_apart
 from tricover.simulation.resolve import Ground
 from tricover.simulation.scenario import Scenario
 from tricover.simulation.telling import paths_of
@@ -55,17 +55,8 @@ def network_at(scenario: Scenario, step: int, network: Network, positions: Float
             alive[lost] = False
     joining = sum(len(join.reference) for join in scenario.events.join if join.step == step)
     alive = np.append(alive, np.ones(joining, np.bool_))
-    places = _told_apart(positions[: len(alive)], alive)
+    places = told_apart(positions[: len(alive)], ~alive)
     return build_network(places, scenario.network.mentee, scenario.network.core, alive)
-
-
-def _told_apart(positions: Floats, alive: Flags) -> Floats:
-    """The same places, but for the lost on whose place somebody else stands: a roster has no two at one place."""
-    places = positions.copy()
-    for lost in np.flatnonzero(~alive).tolist():
-        while (places == places[lost]).all(axis=1).sum() > 1:
-            places[lost, 0] = np.nextafter(places[lost, 0], np.inf)
-    return places
 
 
 def _check_nested(network: Network, start: Floats) -> None:

@@ -36,6 +36,7 @@ from tricover.control import Told
 from tricover.errors import InputError
 from tricover.goals.cellplan import cell_plan, followers_wanted, phase_messages
 from tricover.network import Network
+from tricover.network.roster import told_apart
 from tricover.simulation.incremental import Incremental
 from tricover.simulation.mission import Epoch, Mission
 from tricover.simulation.morphing import AnchorWays, first_network, network_at
@@ -51,6 +52,8 @@ __all__ = ["flown_epochs"]
 Floats = NDArray[np.float64]
 
 _BASE, _POLISH, _HOLD = range(3)
+KEPT = 1 << 22
+"""Steps times agents that are kept to be taken once: 64 MB of positions. Longer flights are flown again by the run."""
 
 
 def flown_epochs(scenario: Scenario, ground: Ground) -> tuple[list[Epoch], tuple[Step, ...]]:
@@ -136,8 +139,9 @@ class _Flight:
         self._open()
         while self.state.step < scenario.steps and not self._over():
             self._after(self._step())
-            # As in a run that knows from the start that more is to come.
-            self._steps.append(replace(self._last, state=replace(self.state, quiet=0, still=False)))
+            if (len(self._steps) + 1) * self.mission.agents <= KEPT:
+                # As in a run that knows from the start that more is to come.
+                self._steps.append(replace(self._last, state=replace(self.state, quiet=0, still=False)))
         for step in self.events:
             if step >= scenario.steps:  # what comes after the end is never flown
                 self._add(self._after_event(step), _BASE)
@@ -146,7 +150,7 @@ class _Flight:
         """The steps up to the last epoch, as a run takes them that knows all epochs; none where that would differ."""
         names = self.mission.start().memory.keys()
         steps = [step for step in self._steps if step.step <= self.epochs[-1].start]
-        whole = [step.step for step in steps] == list(range(1, len(steps) + 1))
+        whole = [step.step for step in steps] == list(range(1, self.epochs[-1].start + 1))
         return tuple(steps) if whole and all(step.state.memory.keys() == names for step in steps) else ()
 
     def _step(self) -> Step:
@@ -192,7 +196,7 @@ class _Flight:
         self.phase, self.due = phase, -1
         if phase == _BASE:
             self.begun, self.least = epoch.start, np.inf
-            if self.plans:
+            if self._watches and not self._clock:
                 self.plan = epoch.network
                 self.least = self._cost(self.plan.reference[self.plan.layer >= 0])
                 self.wanted = self._wanted()
@@ -283,8 +287,8 @@ class _Flight:
     def _held(self, step: int) -> Epoch:
         """The epoch in which everybody keeps the weights with which it stands."""
         told = self.epochs[-1].told
-        places = _told_apart(self.state.positions[: len(told.network)])
-        network = replace(told.network, reference=places)
+        here = self.state.positions[: len(told.network)]
+        network = replace(told.network, reference=told_apart(here, np.ones(len(here), np.bool_)))
         return Epoch(step, self._standing(replace(told, network=network, goal="reference", free=False, until=None)))
 
     def _replans(self, step: int) -> bool:
@@ -318,14 +322,3 @@ class _Flight:
         targets = self.mission.targets_at(self.state.step)
         weights = np.ones(len(targets)) if targets.weights is None else targets.weights
         return mean_square(places, targets.points, weights) if weights.any() else np.inf
-
-
-def _told_apart(places: Floats) -> Floats:
-    """The same places, but for those that another has, too: a roster has no two at one place."""
-    places = places.copy()
-    while True:
-        _, first = np.unique(places, axis=0, return_index=True)
-        others = np.setdiff1d(np.arange(len(places)), first)
-        if not others.size:
-            return places
-        places[others, 0] = np.nextafter(places[others, 0], np.inf)
