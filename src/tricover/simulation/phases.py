@@ -150,7 +150,7 @@ class _Flight:
         """The steps up to the last epoch, as a run takes them that knows all epochs; none where that would differ."""
         names = self.mission.start().memory.keys()
         steps = [step for step in self._steps if step.step <= self.epochs[-1].start]
-        whole = [step.step for step in steps] == list(range(1, self.epochs[-1].start + 1))
+        whole = len(steps) == self.epochs[-1].start  # none of them was left out
         return tuple(steps) if whole and all(step.state.memory.keys() == names for step in steps) else ()
 
     def _step(self) -> Step:
