@@ -33,6 +33,7 @@ TITLES = {
     "certify": "Certificates",
     "separation": "Separation",
     "coverage": "Coverage, as cost over that of converged Lloyd's",
+    "moving": "Targets that move",
     "sight": "Agents that see only so far",
     "rl": "Learning environments",
     "samples": "Equality with the plain loop, on samples",

@@ -1,17 +1,23 @@
 """Descent: pulls against linear algebra, turns, and a cost that never rises."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import tricover as tc
-from tricover.control.descent import _turns, pull, weights_now
+from tricover.control.descent import _turns, anchor_places, descent_weights, pull, weights_now
 from tricover.control.near import own_cells
 from tricover.errors import InputError
 from tricover.geometry import volumes
+from tricover.goals.voronoi import Cells as VoronoiCells
 from tricover.network.fan import fan_of
 from tricover.simulation import Mission
 from tricover.simulation.deciding import _up_the_layers, view_of
 from tricover.simulation.deciding import rows_of as some_rows
+
+DESCENT = {"motion": "morph", "goal": "descent"}
+ODD = 3  # a seed whose team has an odd number of boundary agents
 
 
 def scenario(seed=0, agents=30, goal="descent", targets=400, **more):
@@ -91,14 +97,17 @@ def test_three_numbers_go_up_each_link():
     np.testing.assert_allclose(weights_now(view, memory).sum(axis=1), 1.0)
 
 
-def test_one_layer_moves_its_weights_at_a_time_and_neighbours_on_the_boundary_do_not():
-    run = tc.simulate(scenario(6, 30, steps=40))
+@pytest.mark.parametrize("seed", [3, 6])
+def test_one_layer_moves_its_weights_at_a_time_and_neighbours_on_the_boundary_do_not(seed):
+    run = tc.simulate(scenario(seed, 30, steps=40))
+    assert len(run.network.boundary) % 2 == (1 if seed == ODD else 0)
     told, network = run.epochs[0].told, run.network
     turns = _turns(told)
     assert turns[network.core] == 0
     on_boundary = turns[network.boundary]
     assert (on_boundary != np.roll(on_boundary, 1)).all()
     assert sorted({*turns.tolist()}) == list(range(told.round))
+    assert not {*turns[network.anchors].tolist()} & {*turns[network.followers].tolist()}
     for step in range(1, run.steps):
         moved = np.flatnonzero((np.abs(run.weights[step] - run.weights[step - 1]) > 1e-12).any(axis=1))
         assert {*turns[moved].tolist()} <= {step % told.round}
@@ -153,3 +162,86 @@ def test_what_it_does_not_go_with_is_one_clear_error(control, world, message):
 def test_a_polish_by_descent_needs_morph():
     with pytest.raises(InputError, match='"descent" moves a layer'):
         scenario(0, 20, "predictive", control={"motion": "reach", "polish": {"descent": 5}})
+
+
+def one_of(mission, agents, pulled, masses=0.0):
+    """What some agents know at the start, with made-up Voronoi cells and pulls from below."""
+    state, told = mission.start(), mission.epochs[0].told
+    view = view_of(mission, state, agents, state.positions)
+    cells = VoronoiCells(np.full(len(agents), masses), np.zeros((len(agents), 2)))
+    return replace(view, cells=cells, pulled=np.asarray(pulled, float)), told
+
+
+def test_who_has_nothing_to_gain_keeps_its_weights_however_near_to_an_edge():
+    """Half-way between two corners but for a millionth, and nobody pulls: the inset of other goals does not count."""
+    rng = np.random.default_rng(0)
+    corners = np.array([[0.0, 0.0], [100.0, 0.0], [0.0, 100.0], [100.0, 100.0], [50.0, 50.0], [50.0, 1e-4]])
+    given = tc.Scenario(reference=corners, targets=100 * rng.random((9, 2)), control=DESCENT)
+    mission = Mission.of(given)
+    follower = mission.epochs[0].network.followers
+    assert follower.tolist() == [5]
+    view, told = one_of(mission, follower, np.zeros((1, 3)))
+    memory = some_rows(mission.start().memory, follower)
+    turn = int(_turns(told)[5])
+    before = weights_now(view, memory)
+    assert before.min() < 1e-5
+    found = descent_weights(replace(view, step=turn), told, memory)
+    np.testing.assert_array_equal(found, before)
+    # With somebody who pulls it goes, and not nearer to the edge than it is.
+    pulled = replace(view, step=turn, pulled=np.array([[20.0, -50.0, 1.0]]))
+    moved = descent_weights(pulled, told, memory)
+    assert np.abs(moved - before).max() > 0.05
+    assert moved.min() >= before.min() * (1 - 1e-9)
+    # A pull that would move it by less than it cares for leaves it where it is.
+    little = replace(view, step=turn, pulled=np.array([[0.5 * told.rest, 0.0, 1.0]]))
+    np.testing.assert_array_equal(descent_weights(little, told, memory), before)
+
+
+def test_weights_in_needles_are_kept():
+    given = scenario(1, 12)
+    mission = Mission.of(given)
+    agents = mission.epochs[0].network.layers[1][:1]
+    view, told = one_of(mission, agents, [[30.0, 30.0, 1.0]])
+    needle = np.array([[[0.0, 0.0], [100.0, 0.0], [50.0, 1e-6]]])
+    memory = {"weights": np.array([[0.3, 0.3, 0.4]]), "corners": needle}
+    view = replace(view, step=int(_turns(told)[agents[0]]), announced=needle, heard=needle)
+    np.testing.assert_array_equal(descent_weights(view, told, memory), memory["weights"])
+    wide = np.array([[[0.0, 0.0], [100.0, 0.0], [50.0, 60.0]]])
+    assert (descent_weights(replace(view, announced=wide, heard=wide), told, memory) != memory["weights"]).any()
+
+
+def test_anchors_go_until_a_first_cell_has_half_of_its_area_or_would_be_thin():
+    rng = np.random.default_rng(2)
+    bound, thin = 0, 0
+    for seed in range(40):
+        given = scenario(seed, 10, control={"speed": 1e6})
+        mission = Mission.of(given)
+        told, start = mission.epochs[0].told, mission.start().positions
+        network = told.network
+        agent = int(rng.choice(network.anchors))
+        pull_by = [*(300 * rng.normal(size=2)), 1.0]
+        view, _ = one_of(mission, np.array([agent]), [pull_by])
+        after = start.copy()
+        after[agent] = anchor_places(replace(view, step=int(_turns(told)[agent])), told)[0]
+        cells = network.anchors[fan_of(network)]
+        cells = cells[(cells == agent).any(axis=1)]
+        sides = start[cells] - np.roll(start[cells], 1, axis=1)
+        longest = np.hypot(sides[..., 0], sides[..., 1]).max(axis=1)
+        areas, kept = volumes(start[cells]), volumes(after[cells])
+        least = np.minimum(areas, np.maximum(areas / 2, 1e-3 * longest**2))
+        assert (kept >= least * (1 - 1e-9)).all()
+        whole = np.allclose(after[agent] - start[agent], pull_by[:2])
+        bound += not whole and bool(np.isclose(kept, areas / 2).any())
+        thin += bool((areas <= 1e-3 * longest**2).any())
+        assert whole or np.isclose(kept, least).any()
+    assert bound > 10
+
+
+def test_anchors_that_would_hardly_move_stay():
+    mission = Mission.of(scenario(1, 12))
+    told = mission.epochs[0].told
+    agents = np.array([told.network.core])
+    view, _ = one_of(mission, agents, [[0.9 * told.rest, 0.0, 1.0]])
+    np.testing.assert_array_equal(anchor_places(replace(view, step=0), told), view.positions)
+    view, _ = one_of(mission, agents, [[1.1 * told.rest, 0.0, 1.0]])
+    assert (anchor_places(replace(view, step=0), told) != view.positions).any()

@@ -14,8 +14,7 @@ from tricover.certificates import certify, log_of_run
 from tricover.control import Told
 from tricover.errors import FileFormatError, InputError
 from tricover.goals.anchors import anchor_positions
-from tricover.simulation import Mission
-from tricover.simulation import mission as missions
+from tricover.simulation import Mission, telling
 from tricover.simulation.record import ARRAYS
 from tricover.simulation.resolve import still_from
 from tricover.targets.motion import Steady, Track
@@ -173,7 +172,7 @@ def test_a_mission_from_json_builds_no_network(monkeypatch):
     def fail(*_):
         raise AssertionError("a network was built")
 
-    monkeypatch.setattr(missions, "build_network", fail)
+    monkeypatch.setattr(telling, "build_network", fail)
     assert len(Mission.from_json(text).epochs) == 3
 
 

@@ -18,6 +18,7 @@ from tricover.network import Network
 from tricover.simulation import mission as missions
 from tricover.simulation import step as one_step
 from tricover.simulation import store as stores
+from tricover.simulation import telling
 from tricover.simulation.record import ARRAYS
 from tricover.simulation.store import LONG
 from tricover.simulation.stored import StoreReader
@@ -98,7 +99,7 @@ def test_networks_are_read_and_not_built_again(tmp_path, monkeypatch):
     shutil.copytree(store, changed)
     agent = swapped(changed)
     with monkeypatch.context() as patch:
-        patch.setattr(missions, "build_network", fail)
+        patch.setattr(telling, "build_network", fail)
         patch.setattr(Network, "without", fail)
         patch.setattr(Network, "with_agents", fail)
         opened, other = tc.Run.open(store), tc.Run.open(changed)

@@ -16,8 +16,8 @@ policy, whatever its own says.
 >>> import numpy as np
 >>> def stay(network, grid):
 ...     return lambda view, states, goals: states
->>> prepare_policy(stay, None, CellGrid(3))(None, np.array([4, -1]), np.array([0, -1]))
-array([ 4, -1])
+>>> prepare_policy(stay, None, CellGrid(3))(None, np.array([4, 2]), np.array([0, 1]))
+array([4, 2])
 """
 
 from collections.abc import Callable
