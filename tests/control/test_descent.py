@@ -245,3 +245,14 @@ def test_anchors_that_would_hardly_move_stay():
     np.testing.assert_array_equal(anchor_places(replace(view, step=0), told), view.positions)
     view, _ = one_of(mission, agents, [[1.1 * told.rest, 0.0, 1.0]])
     assert (anchor_places(replace(view, step=0), told) != view.positions).any()
+
+
+def test_a_first_cell_that_is_thin_is_made_no_thinner():
+    """The core stands next to a side: pulled there it stays, pulled away it goes."""
+    team = [[0.0, 0.0], [100.0, 0.0], [100.0, 100.0], [0.0, 100.0], [50.0, 0.02], [50.0, 60.0]]
+    mission = Mission.of(tc.Scenario(reference=team, targets=[[5, 5]], network={"core": 4}, control=DESCENT))
+    told = mission.epochs[0].told
+    for pull_by, goes in ((-1.0, False), (1.0, True)):
+        view, _ = one_of(mission, np.array([4]), [[0.0, pull_by, 1.0]])
+        found = anchor_places(replace(view, step=0), told)
+        assert (found != view.positions).any() == goes
