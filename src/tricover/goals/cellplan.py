@@ -104,17 +104,19 @@ def phase_messages(network: Network) -> Messages:
     followers = network.followers
     _, slots = parents_and_slots(network.in_neighbors, network.layer)
     parents = network.in_neighbors[followers, slots[followers]].astype(np.int64)
-    said = _told(_ARRIVED, followers, parents, 1), _told(_PHASE, np.array([network.core]), EVERYBODY, 1)
-    return Messages(*(np.concatenate(part) for part in zip(*said, strict=True)))
+    return _joined([_told(_ARRIVED, followers, parents, 1), _told(_PHASE, np.array([network.core]), EVERYBODY, 1)])
+
+
+class _Layout(NamedTuple):
+    """The frame, and who stands at its corners (H,) and at the core's place."""
+
+    frame: Frame
+    boundary: Ints
+    core: int
 
 
 def cell_plan(
-    present: Network,
-    roster: Network,
-    positions: Floats,
-    targets: Targets,
-    anchors: Floats | None = None,
-    mentee: str | None = None,
+    present: Network, roster: Network, positions: Floats, targets: Targets, anchors: Floats | None = None
 ) -> CellPlan:
     """A plan for the living agents of a roster.
 
@@ -124,48 +126,67 @@ def cell_plan(
         positions: where everybody is, (N, 2).
         targets: still targets.
         anchors: given places of the roster's anchors, (len(roster.anchors), 2), in their order; None: they are planned.
-        mentee: the mentee rule of the new network; None: that of the roster.
     """
-    points, weights = _with_weight(targets)
-    agents = int((roster.layer >= 0).sum())
-    frame: Frame | None = None
+    field = _with_weight(targets)
+    layout: _Layout | None = None
     said: list[Messages] = []
     if anchors is None:
-        cones = cones_of(points, positions[present.boundary], positions[present.core])
-        frame, said = _frame_of(_Known(points, weights, cones), present, roster, agents)
-    if frame is None:
+        cones = cones_of(field[0], positions[present.boundary], positions[present.core])
+        layout, said = _planned(_Known(*field, cones), present, roster)
+    if layout is None:
         places = roster.reference[roster.anchors] if anchors is None else anchors
-        corners, core = places[:-1], places[-1]
-        known = _Known(points, weights, cones_of(points, corners, core))
-        spreads = np.array([_spread(*known.of(cell)) for cell in range(len(corners))])
-        frame, boundary, middle = fixed_frame(corners, core, spreads, agents), roster.boundary, roster.core
-        said.append(_told(_SUMMARY, _speakers(roster, roster), roster.core, 1))
-    else:
-        known = _Known(points, weights, cones_of(points, frame.corners, frame.core))
-        boundary, middle = _anchors_of(frame, roster)
+        layout = _Layout(_frame_of(*field, places, roster), roster.boundary, roster.core)
+        said = [*said, _told(_SUMMARY, _speakers(roster, roster), roster.core, 1)]
+    frame, boundary, core = layout
     said.append(_told(_FRAME, np.array([roster.core]), EVERYBODY, 3 * len(frame.corners) + 2))
-    cells = _members(frame, roster, boundary, middle)
+    cells = _members(layout, roster)
     places = roster.reference.copy()
-    places[boundary], places[middle] = frame.corners, frame.core
+    places[boundary], places[core] = frame.corners, frame.core
+    known = _Known(*field, cones_of(field[0], frame.corners, frame.core))
     for cell, corners in enumerate(first_cells(frame.corners, frame.core)):
         members = np.flatnonzero(cells == cell)
         if members.size:
             found = cell_places(corners, *known.of(cell), len(members))
             places[members] = found[least_travel(positions[members], found)]
-            others = members[1:]
-            said.append(_told(_POSITION, others, members[0], _PER_POSITION))
-            said.append(_told(_PLACE, np.repeat(members[0], len(others)), others, _PER_PLACE))
+            said += _among(members)
     alive = roster.layer >= 0
-    places = told_apart(places, ~alive)
-    network = network_in_frame(places, boundary, middle, cells, mentee or roster.mentee, alive)
-    return CellPlan(network, Messages(*(np.concatenate(part) for part in zip(*said, strict=True))))
+    network = network_in_frame(told_apart(places, ~alive), boundary, core, cells, roster.mentee, alive)
+    return CellPlan(network, _joined(said))
+
+
+def _planned(known: _Known, present: Network, roster: Network) -> tuple[_Layout | None, list[Messages]]:
+    """Steps 1 and 2: the frame that the core makes of what each cone says; None if it makes none."""
+    cones = len(present.boundary)
+    each = -(-POINTS // cones)
+    parts = [summary_of(*known.of(cone), each) for cone in range(cones)]
+    points, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
+    sizes = np.array([_PER_POINT * len(part) for part, _ in parts])
+    said = [_told(_SUMMARY, _speakers(present, roster), roster.core, sizes)]
+    frame = planned_frame(points, weights, int((roster.layer >= 0).sum())) if len(points) else None
+    return None if frame is None else _Layout(frame, *_anchors_of(frame, roster)), said
+
+
+def _frame_of(points: Floats, weights: Floats, places: Floats, roster: Network) -> Frame:
+    """The frame with the anchors at their places (A, 2), the core last."""
+    corners, core = places[:-1], places[-1]
+    spreads = _spreads(points, weights, corners, core)
+    return fixed_frame(corners, core, spreads, int((roster.layer >= 0).sum()))
+
+
+def _among(members: Ints) -> list[Messages]:
+    """What the members (M,) of a first cell say: the first of them plans."""
+    planner, others = members[0], members[1:]
+    positions = _told(_POSITION, others, planner, _PER_POSITION)
+    return [positions, _told(_PLACE, np.full(len(others), planner), others, _PER_PLACE)]
+
+
+def _joined(said: list[Messages]) -> Messages:
+    return Messages(*(np.concatenate(part) for part in zip(*said, strict=True)))
 
 
 def followers_wanted(targets: Targets, corners: Floats, core: Floats, followers: int) -> Ints:
     """How many followers (H,) each first cell should have, by the spread of the targets in its cone."""
-    points, weights = _with_weight(targets)
-    known = _Known(points, weights, cones_of(points, corners, core))
-    spreads = np.array([_spread(*known.of(cone)) for cone in range(len(corners))])
+    spreads = _spreads(*_with_weight(targets), corners, core)
     return fixed_frame(corners, core, spreads, followers + len(corners) + 1).counts
 
 
@@ -175,19 +196,11 @@ def _with_weight(targets: Targets) -> tuple[Floats, Floats]:
     return targets.points[weights > 0], weights[weights > 0]
 
 
-def _spread(points: Floats, weights: Floats) -> float:
-    return float(spread_of(points, weights).sum()) if len(points) else 0.0
-
-
-def _frame_of(known: _Known, present: Network, roster: Network, agents: int) -> tuple[Frame | None, list[Messages]]:
-    """Steps 1 and 2: what each cone says, and the frame that the core makes of it."""
-    cones = len(present.boundary)
-    each = -(-POINTS // cones)
-    parts = [summary_of(*known.of(cone), each) for cone in range(cones)]
-    points, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
-    sizes = np.array([_PER_POINT * len(part) for part, _ in parts])
-    said = [_told(_SUMMARY, _speakers(present, roster), roster.core, sizes)]
-    return planned_frame(points, weights, agents) if len(points) else None, said
+def _spreads(points: Floats, weights: Floats, corners: Floats, core: Floats) -> Floats:
+    """The spread (H,) of the targets in each cone, by those targets alone."""
+    known = _Known(points, weights, cones_of(points, corners, core))
+    parts = [known.of(cone) for cone in range(len(corners))]
+    return np.array([spread_of(*part).sum() if len(part[0]) else 0.0 for part in parts])
 
 
 def _speakers(present: Network, roster: Network) -> Ints:
@@ -225,8 +238,9 @@ def _anchors_of(frame: Frame, roster: Network) -> tuple[Ints, int]:
     return chosen[:-1], int(chosen[-1])
 
 
-def _members(frame: Frame, roster: Network, boundary: Ints, core: int) -> Ints:
+def _members(layout: _Layout, roster: Network) -> Ints:
     """Step 3: the first cell of each living follower, (N,); -1 for all others."""
+    frame, boundary, core = layout
     follows = roster.layer >= 0
     follows[boundary] = follows[core] = False
     followers = np.flatnonzero(follows)
