@@ -12,6 +12,10 @@ def test_goals_beside_lloyd(name, agents):
     assert found["predictive"] <= 2.0
     assert found["rollout"] <= 1.6
     assert found["rollout"] < found["predictive"] < found["centroid"] < found["paper"]
+    assert found["cellplan"] <= 1.15
+    assert found["cellplan"] <= 1.1 * found["k-means++, best of 4"]
+    assert found["cellplan"] < found["rollout"]
+    assert agents > 200 or found["predictive, fitted, descent"] <= 1.15
 
 
 @pytest.mark.parametrize("name", FIELDS)
@@ -20,3 +24,5 @@ def test_fitted_anchors_help_a_scattered_team(name):
     assert found["predictive, fitted"] < found["predictive"] < found["centroid"]
     assert found["rollout, fitted"] < found["rollout"]
     assert found["rollout, fitted"] <= 1.6
+    assert found["cellplan"] <= 1.15
+    assert found["predictive, fitted, descent"] <= 1.15

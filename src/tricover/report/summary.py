@@ -9,6 +9,7 @@ from tricover.own import label_of
 from tricover.report.markup import Html, definitions, paragraph
 from tricover.report.page import Section
 from tricover.simulation import Run
+from tricover.simulation.telling import has_phases
 from tricover.units import length
 
 __all__ = ["lead_of", "summary_section", "verdicts_of"]
@@ -60,7 +61,10 @@ def _facts(run: Run) -> Iterator[tuple[str, object]]:
     yield "agents", f"{facts['agents']:,}: {roles}"
     yield "layers of followers", f"{network.depth}, mentee rule {mentee}"
     if len(run.epochs) > 1:
-        yield "epochs", ", ".join(f"{label_of(epoch.told.goal)} from step {epoch.start} on" for epoch in run.epochs)
+        yield "networks", f"{len(run.epochs)}, from steps {', '.join(str(epoch.start) for epoch in run.epochs)} on"
+    if has_phases(scenario):
+        turns = [f"{label_of(epoch.told.goal)} from step {epoch.start} on" for epoch in run.epochs]
+        yield "goals in turn", ", ".join(turns)
     if "plans" in facts:
         yield "plans of its own", f"{facts['plans']}, {facts['plan_numbers']:.0f} numbers per agent"
     yield "targets", f"{len(targets):,}" + ("" if targets.still else ", changing over time")
