@@ -29,13 +29,12 @@ class Descent:
         self.largest, self.at = 0.0, -1
         self.first = self.last = np.nan
         self._known = (-1, np.nan)  # the last step whose cost is known, and that cost
-        targets = log.targets
-        weights = np.ones(0) if targets is None or targets.weights is None else targets.weights
-        self.weights = np.ones(len(targets)) if targets is not None and targets.weights is None else weights
+        nothing = np.empty((0, 2)), np.empty(0)
+        self.points, self.weights = nothing if log.targets is None else log.targets.weighed()
 
     def see(self, step: Step) -> None:
         """Compare the costs at t and t+1."""
-        if step.epoch.goal != "descent" or step.index < self.log.still_from or not self.weights.any():
+        if step.epoch.goal != "descent" or step.index < self.log.still_from or not len(self.points):
             return
         before = self._known[1] if self._known[0] == step.index else self._cost(step, step.before)
         after = before if step.same else self._cost(step, step.after)
@@ -48,8 +47,7 @@ class Descent:
             self.largest, self.at = rise, step.index
 
     def _cost(self, step: Step, positions: NDArray[np.float64]) -> float:
-        assert self.log.targets is not None
-        return mean_square(positions[step.present], self.log.targets.points, self.weights)
+        return mean_square(positions[step.present], self.points, self.weights)
 
     def claims(self) -> list[Claim]:
         """The one verdict."""

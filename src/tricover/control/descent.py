@@ -40,6 +40,7 @@ from tricover.control.view import View
 from tricover.errors import InputError
 from tricover.geometry import combine, volumes
 from tricover.geometry.closest import closest_points, inset_triangles
+from tricover.geometry.simplices import longest_sides
 from tricover.goals.nested import EPSILON, standing_weights
 from tricover.network.fan import fan_of
 
@@ -117,16 +118,10 @@ def _way(view: View, told: Told) -> Floats:
     way = way * min(1.0, float(told.limits[0]) / length)
     corners = near.positions[rows]
     before, after = volumes(corners), volumes(np.where((cells == agent)[..., None], corners + way, corners))
-    least = np.minimum(before, np.maximum(before / 2, _THIN * _longest(corners) ** 2))
+    least = np.minimum(before, np.maximum(before / 2, _THIN * longest_sides(corners) ** 2))
     shrinks = after < least
     room = np.where(shrinks, before - least, 1.0) / np.where(shrinks, before - after, 1.0)
     return np.asarray(way * min(1.0, float(room.min())))
-
-
-def _longest(triangles: Floats) -> Floats:
-    """The longest sides (A,) of triangles (A, 3, 2)."""
-    sides = triangles - np.roll(triangles, 1, axis=1)
-    return np.asarray(np.hypot(sides[..., 0], sides[..., 1]).max(axis=1))
 
 
 def _moved(view: View, told: Told, weights: Floats) -> Floats:
@@ -140,5 +135,5 @@ def _moved(view: View, told: Told, weights: Floats) -> Floats:
     away = found - places
     goes = (away * away).sum(axis=1) >= told.rest * told.rest
     # In a needle, weights of a point are lost in rounding.
-    goes &= np.abs(volumes(view.announced)) > _NEEDLE * _longest(view.announced) ** 2
+    goes &= np.abs(volumes(view.announced)) > _NEEDLE * longest_sides(view.announced) ** 2
     return np.where(goes[:, None], standing_weights(found, view.announced), weights)

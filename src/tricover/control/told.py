@@ -22,10 +22,11 @@ from tricover.formats.points import LARGEST
 from tricover.geometry import CellGrid, Zones, as_zones
 from tricover.goals import GoalRule, LocalGoal, prepare
 from tricover.goals.nested import extent_of, floor_of
-from tricover.goals.room import points_with_room, with_room
+from tricover.goals.room import points_with_room
 from tricover.limits import check_room
 from tricover.network import Network
 from tricover.own import label_of
+from tricover.targets import TargetLists, Targets
 
 if TYPE_CHECKING:
     from tricover.mdp import KernelBatch
@@ -150,10 +151,11 @@ class Told:
     def local_goal(self) -> LocalGoal:
         """The goal rule made ready for the network."""
         local_goal = prepare(self.goal, self.network)
-        if self.separation is None or self.motion == "morph":  # who morphs is told by its weights
-            return local_goal
-        resolution = self.resolution if self.motion == "walk" else None
-        return with_room(local_goal, self.network, self.separation, resolution)
+
+        def roomy(agents: NDArray[np.int64], triangles: Floats, targets: Targets | TargetLists) -> Floats:
+            return self.with_room(local_goal(agents, triangles, targets), agents, triangles)
+
+        return roomy if self.separation is not None else local_goal
 
     @property
     def hears_near(self) -> bool:
@@ -182,7 +184,7 @@ class Told:
 
     def with_room(self, points: Floats, agents: NDArray[np.int64], triangles: Floats) -> Floats:
         """Goal points (A, 2) of agents (A,) in triangles (A, 3, 2), with the room that a separation asks for."""
-        if self.separation is None or self.motion == "morph":
+        if self.separation is None or self.motion == "morph":  # who morphs is told by its weights
             return points
         resolution = self.resolution if self.motion == "walk" else None
         below = self.network.descendants[agents]

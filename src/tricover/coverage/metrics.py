@@ -45,13 +45,10 @@ def has_targets(targets: Targets) -> bool:
 
 def present_targets(targets: Targets) -> tuple[Floats, Floats]:
     """Points (D, 2) and weights (D,) of still targets, without those that have no weight."""
-    if not targets.still:
-        raise InputError("these targets change over time: ask targets.at(step) first")
-    weights = np.ones(len(targets)) if targets.weights is None else targets.weights
-    heavy = weights > 0
-    if not heavy.any():
+    points, weights = targets.weighed()
+    if not len(points):
         raise InputError("there are no targets at this step: coverage is undefined")
-    return targets.points[heavy], weights[heavy]
+    return points, weights
 
 
 def assign(positions: Floats, points: Floats) -> tuple[Floats, NDArray[np.int64]]:

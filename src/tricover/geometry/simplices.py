@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from tricover.errors import InputError, listed
 from tricover.threads import in_ranges
 
-__all__ = ["barycentric", "combine", "flat", "volumes", "weights_in"]
+__all__ = ["barycentric", "combine", "flat", "longest_sides", "volumes", "weights_in"]
 
 Floats = NDArray[np.float64]
 
@@ -99,6 +99,17 @@ def weights_in(points: Floats, triangles: Floats) -> Floats:
     weights = np.empty((len(points), 3))
     in_ranges(lambda first, last: find_weights(points, triangles, first, last, weights), len(points))
     return weights
+
+
+def longest_sides(triangles: Floats) -> Floats:
+    """The longest sides (A,) of triangles (A, 3, 2).
+
+    >>> longest_sides(np.array([[[0.0, 0.0], [3.0, 0.0], [0.0, 4.0]]])).tolist()
+    [5.0]
+    """
+    a, b, c = triangles.swapaxes(0, 1)
+    lengths = [np.hypot(side[:, 0], side[:, 1]) for side in (b - a, c - b, a - c)]
+    return np.asarray(np.maximum(np.maximum(lengths[0], lengths[1]), lengths[2]))
 
 
 def combine(weights: Floats, simplices: Floats) -> Floats:

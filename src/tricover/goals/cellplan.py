@@ -127,7 +127,7 @@ def cell_plan(
         targets: still targets.
         anchors: given places of the roster's anchors, (len(roster.anchors), 2), in their order; None: they are planned.
     """
-    field = _with_weight(targets)
+    field = targets.weighed()
     layout: _Layout | None = None
     said: list[Messages] = []
     if anchors is None:
@@ -186,14 +186,8 @@ def _joined(said: list[Messages]) -> Messages:
 
 def followers_wanted(targets: Targets, corners: Floats, core: Floats, followers: int) -> Ints:
     """How many followers (H,) each first cell should have, by the spread of the targets in its cone."""
-    spreads = _spreads(*_with_weight(targets), corners, core)
+    spreads = _spreads(*targets.weighed(), corners, core)
     return fixed_frame(corners, core, spreads, followers + len(corners) + 1).counts
-
-
-def _with_weight(targets: Targets) -> tuple[Floats, Floats]:
-    """Points (D, 2) and weights (D,) of the targets that have weight."""
-    weights = np.ones(len(targets)) if targets.weights is None else targets.weights
-    return targets.points[weights > 0], weights[weights > 0]
 
 
 def _spreads(points: Floats, weights: Floats, corners: Floats, core: Floats) -> Floats:

@@ -27,6 +27,7 @@ from tricover.control import Cells, Told, View
 from tricover.coverage import coverage_cost, has_targets
 from tricover.errors import InputError, shown
 from tricover.geometry import OUTSIDE
+from tricover.geometry.simplices import longest_sides
 from tricover.goals import cell_points
 from tricover.mdp import default_beta
 from tricover.own import check_form
@@ -79,18 +80,12 @@ def paper_rewards(view: View, told: Told, cells: Cells) -> Floats:
     rewards = np.zeros(len(cells.state))
     rows = np.flatnonzero((cells.goal >= 0) & (cells.state >= OUTSIDE))
     state, goal, heard = cells.state[rows], cells.goal[rows], view.heard[rows]
-    sides = _longest_sides(heard)
+    sides = longest_sides(heard)
     apart = cell_points(state, heard, told.grid) - cell_points(goal, heard, told.grid)
     rewards[rows] = np.where(state == OUTSIDE, -1.0, -np.hypot(apart[:, 0], apart[:, 1]) / sides)
     there = state == goal
     rewards[rows[there]] = _betas(told, sides[there])
     return rewards
-
-
-def _longest_sides(triangles: Floats) -> Floats:
-    a, b, c = triangles.swapaxes(0, 1)
-    lengths = [np.hypot(side[:, 0], side[:, 1]) for side in (b - a, c - b, a - c)]
-    return np.asarray(np.maximum(np.maximum(lengths[0], lengths[1]), lengths[2]))
 
 
 def _betas(told: Told, sides: Floats) -> Floats | float:

@@ -319,6 +319,5 @@ class _Flight:
 
     def _cost(self, places: Floats) -> float:
         """The coverage cost of agents at places (L, 2) at this step; infinite where there are no targets."""
-        targets = self.mission.targets_at(self.state.step)
-        weights = np.ones(len(targets)) if targets.weights is None else targets.weights
-        return mean_square(places, targets.points, weights) if weights.any() else np.inf
+        points, weights = self.mission.targets_at(self.state.step).weighed()
+        return mean_square(places, points, weights) if len(points) else np.inf

@@ -202,6 +202,14 @@ class Targets:
         _, names = self.members(triangle)
         return self._part(self.points, np.sort(names).astype(np.int64))
 
+    def weighed(self) -> tuple[Floats, Floats]:
+        """Points (D, 2) and weights (D,) of the still targets that have weight, perhaps none."""
+        if not self.still:
+            raise InputError("these targets change over time: ask targets.at(step) first")
+        weights = np.ones(len(self)) if self.weights is None else self.weights
+        heavy = weights > 0
+        return self.points[heavy], weights[heavy]
+
     @cached_property
     def order(self) -> NDArray[np.int64]:
         """The targets (D,) in the order of x, then y, then weight: other targets cannot change the order of two."""
