@@ -6,6 +6,8 @@
     │   ├── FileFormatError  a file that cannot be read or written as asked
     │   ├── UnknownNameError a rule or vehicle of the user's own that cannot be found
     │   └── LostControlError vehicles whose motion did not stay finite
+    │       └── AutopilotError     an autopilot that refused or fell silent
+    │           └── TakenOverError an autopilot that somebody else flies now
     ├── StoreError           a run that cannot be written where it should be
     └── MissingExtraError    an optional library is not installed
 
@@ -16,8 +18,10 @@ A message names the culprit and the remedy, on one line, whatever is in the data
 
 import reprlib
 from collections.abc import Iterable, Sequence
+from typing import Self
 
 __all__ = [
+    "AutopilotError",
     "FileFormatError",
     "FormationError",
     "InputError",
@@ -25,6 +29,7 @@ __all__ = [
     "MissingExtraError",
     "SafetyWarning",
     "StoreError",
+    "TakenOverError",
     "TricoverError",
     "UnknownNameError",
     "advice",
@@ -62,9 +67,23 @@ class UnknownNameError(InputError):
 class LostControlError(InputError):
     """Vehicles whose motion did not stay finite; ``agents`` are their rows in the batch that was driven."""
 
-    def __init__(self, kind: str, agents: Sequence[int]) -> None:
-        super().__init__(f"{kind} of agent {listed(agents)} lost control; try less wind or a shorter control period")
-        self.kind, self.agents = kind, agents
+    def __init__(
+        self, kind: str, agents: Sequence[int], why: str = "lost control; try less wind or a shorter control period"
+    ) -> None:
+        super().__init__(f"{kind} of agent {listed(agents)} {why}")
+        self.kind, self.agents, self.why = kind, agents, why
+
+    def of(self, agents: Sequence[int]) -> Self:
+        """The same error of agents by other numbers, such as by their places in the whole team."""
+        return type(self)(self.kind, agents, self.why)
+
+
+class AutopilotError(LostControlError):
+    """An autopilot that refused what it was asked for, or fell silent."""
+
+
+class TakenOverError(AutopilotError):
+    """An autopilot that left our control, by itself or by its pilot; control is never taken back."""
 
 
 class StoreError(TricoverError, OSError):

@@ -50,7 +50,7 @@ from tricover.geometry import flat, volumes
 from tricover.network import Network
 from tricover.simulation import Mission, Scenario
 from tricover.units import length
-from tricover.vehicles import Mixed, check_aoc
+from tricover.vehicles import Mixed, check_aoc, flies_for_real
 
 __all__ = ["foresee"]
 
@@ -221,6 +221,8 @@ def _vehicle(mission: Mission, desired: Floats, settings: Settings) -> Claim:
     if sizes is None:
         return Claim(*head, NOT_APPLICABLE, "No follower has a triangle with area.")
     kinds = mission.vehicle.vehicles if isinstance(mission.vehicle, Mixed) else (mission.vehicle,)
+    if flies_for_real(mission.vehicle):
+        return Claim(*head, NOT_APPLICABLE, "Some fly for real: certify the run.")
     reports = [
         check_aoc(
             one, list(sizes), mission.scenario.vehicle.duration, _FEW.get(one.kind, _STARTS), margin=settings.margin

@@ -27,10 +27,16 @@ def open_run(path: Path, quiet: bool) -> "Run":
     """The stored run at a path, or the run of the scenario at it; a run that was cut short says so on stderr."""
     load_kernels(quiet)
     from tricover.simulation import Run, Scenario, simulate
+    from tricover.vehicles import flies_for_real
 
     if path.suffix == ".toml":
+        scenario = Scenario.load(path)
+        if any(flies_for_real(kind.made()) for kind in (scenario.vehicle, *scenario.vehicle.others)):
+            raise InputError(
+                f"{path}: its vehicles would fly for real: tricover run it first, and give the run's folder"
+            )
         with step_bar(wanted=not quiet) as progress:
-            run = simulate(Scenario.load(path), progress=progress)
+            run = simulate(scenario, progress=progress)
         if run.interrupted:
             raise KeyboardInterrupt
         return run

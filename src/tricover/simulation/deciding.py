@@ -36,7 +36,7 @@ from tricover.vehicles import lands
 from tricover.vehicles.exact import Exact
 from tricover.world import Request, heard_at_once
 
-__all__ = ["Decide", "Decisions", "decide_all", "kept_clear", "remembered", "view_of"]
+__all__ = ["Decide", "Decisions", "asked_sets", "decide_all", "kept_clear", "remembered", "view_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -108,11 +108,15 @@ class Decisions:
             for everybody, some in zip(all_of.cells, cells_of(view, told, decision), strict=True):
                 everybody[agents] = some
         if self.reach_sets is not None:
-            sets = reach_sets_of(view, told, decision)
-            # Who lands in the middle to the bit is told the middle alone.
-            centred = np.flatnonzero(mission.exact[agents])
-            sets[centred] = points_as_sets(decision.setpoints[centred])
-            self.reach_sets[agents] = sets
+            self.reach_sets[agents] = asked_sets(mission, view, told, decision)
+
+
+def asked_sets(mission: Mission, view: View, told: Told, decision: Decision) -> Floats:
+    """P_i (A, 3, 2) as vehicles are asked for them: who lands in the middle to the bit is told the middle alone."""
+    sets = reach_sets_of(view, told, decision)
+    centred = np.flatnonzero(mission.exact[view.agents])
+    sets[centred] = points_as_sets(decision.setpoints[centred])
+    return sets
 
 
 def view_of(

@@ -21,7 +21,7 @@ from tricover.geometry.approach import Separation, separation
 from tricover.geometry.assignment import assess_flight, assign_places
 from tricover.simulation.section import LAST_STEP
 from tricover.units import length
-from tricover.vehicles import Vehicle
+from tricover.vehicles import Vehicle, flies_for_real
 
 if TYPE_CHECKING:
     from tricover.simulation.mission import Mission
@@ -63,7 +63,7 @@ def launch_steps(scenario: "Scenario", start: Floats, reference: Floats) -> int:
             raise InputError(f"formation.launch: a way of {length(longest)} takes {_steps(least)} or more, not {given}")
         return given
     kinds = [kind.made() for kind in (scenario.vehicle, *scenario.vehicle.others)] if longest else []
-    slow = [one for one in kinds if one.landing == "anywhere"]
+    slow = [one for one in kinds if one.landing == "anywhere" and not flies_for_real(one)]
     return max([least, *(_followed_in(one, longest, scenario.vehicle.duration) for one in slow)])
 
 

@@ -18,7 +18,7 @@ from tricover.simulation.state import State
 from tricover.targets import TargetLists
 from tricover.targets.merging import inside
 
-__all__ = ["Look", "look_around"]
+__all__ = ["Look", "look_around", "told_in"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -53,7 +53,7 @@ class Look:
         row_of[self.agents] = np.arange(len(self.agents))
         senders = row_of[told.network.in_neighbors[agents]]
         senders[told.network.layer[agents] <= 0] = -1
-        told_points, slots = _heard(self.tells, senders, triangles)
+        told_points, slots = told_in(self.tells, senders, triangles)
         if told.summary is None:
             return Received(told_points, slots, TargetLists.empty(len(agents)), np.empty(0, np.int64))
         children = told.family.children[agents]
@@ -79,7 +79,7 @@ def look_around(mission: Mission, state: State, told: Told, agents: Ints) -> Loo
     return Look(who, seen, tell(view, told, rows_of(state.memory, who)))
 
 
-def _heard(tells: TargetLists, senders: Ints, triangles: Floats) -> tuple[TargetLists, Ints]:
+def told_in(tells: TargetLists, senders: Ints, triangles: Floats) -> tuple[TargetLists, Ints]:
     """Which points of what senders (A, 3) tell are in triangles (A, 3, 2), and which of the three told each."""
     longest = int(np.diff(tells.offsets).max(initial=1))
     block = max(1, AT_ONCE // (3 * max(longest, 1)))

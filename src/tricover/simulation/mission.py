@@ -240,8 +240,8 @@ class Mission:
         return State(0, positions, vehicles, self.present_at(0), memory, sent, post)
 
     def memory_at(self, positions: Floats) -> Memory:
-        """What agents remember when an epoch begins, with everybody at positions (N, 2): all that any epoch needs."""
-        heard = {} if self.world.channel.perfect else nothing_heard(self.agents)
+        """What agents at positions (A, 2) remember when an epoch begins: all that any epoch needs."""
+        heard = {} if self.world.channel.perfect else nothing_heard(len(positions))
         return heard | {name: rows for epoch in self.epochs for name, rows in memory_of(epoch.told, positions).items()}
 
     def self_contained(self) -> Scenario:

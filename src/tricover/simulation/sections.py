@@ -215,7 +215,8 @@ class _Ride(Section):
     model_config = ConfigDict(extra="allow")
 
     kind: _Kind = Field(
-        "exact", description="exact, anywhere, gusty, double-integrator, unicycle, quadrotor, rotorpy, or module:class"
+        "exact",
+        description="exact, anywhere, gusty, double-integrator, unicycle, quadrotor, rotorpy, mavlink, or module:class",
     )
 
     @model_validator(mode="after")

@@ -22,10 +22,11 @@ from tricover.simulation.state import State
 from tricover.vehicles import inside
 from tricover.vehicles.landing import edge_distances
 
-__all__ = ["DecideAll", "Step", "Transition", "advance", "begun"]
+__all__ = ["DecideAll", "Step", "Transition", "advance", "begun", "driven", "missed"]
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+Ints = NDArray[np.int64]
 
 DecideAll: TypeAlias = Callable[[Mission, State], Decisions]
 
@@ -215,16 +216,25 @@ def _move(mission: Mission, state: State, decisions: Decisions, present: Flags) 
     if decisions.reach_sets is None:  # exact vehicles are where they are told to be, and that is all their state
         return decisions.decision.setpoints, decisions.decision.setpoints, None
     here = np.flatnonzero(present)
-    asked = decisions.reach_sets
-    draws = uniforms(mission.scenario.seed, VEHICLES, state.step, here)
     vehicles, positions = state.vehicles.copy(), state.positions.copy()
     try:
-        moved = mission.vehicle.drive(vehicles[here], asked[here], mission.scenario.vehicle.duration, draws)
+        vehicles[here], positions[here] = driven(mission, state.step, here, vehicles[here], decisions.reach_sets[here])
     except LostControlError as error:  # it names rows of the batch
-        raise LostControlError(error.kind, here[list(error.agents)].tolist()) from None
-    vehicles[here], positions[here] = moved, mission.vehicle.output(moved)
+        raise error.of(here[list(error.agents)].tolist()) from None
+    return vehicles, positions, missed(positions, decisions.reach_sets)
+
+
+def driven(mission: Mission, step: int, agents: Ints, vehicles: Floats, asked: Floats) -> tuple[Floats, Floats]:
+    """States (A, S) and positions (A, 2) of agents (A,) after a step in which they were asked for reach sets."""
+    draws = uniforms(mission.scenario.seed, VEHICLES, step, agents)
+    moved = mission.vehicle.drive(vehicles, asked, mission.scenario.vehicle.duration, draws)
+    positions = mission.vehicle.output(moved)
     lost = np.flatnonzero(~np.isfinite(positions).all(axis=1))
     if lost.size:  # a vehicle of the user's own: what is recorded is finite, so nobody need ask again
         raise LostControlError(mission.vehicle.kind, lost.tolist())
-    misses = np.where(inside(positions, asked), 0.0, edge_distances(positions, asked))
-    return vehicles, positions, misses
+    return moved, positions
+
+
+def missed(positions: Floats, asked: Floats) -> Floats:
+    """How far from their reach sets (A, 3, 2) agents at positions (A, 2) are, (A,), in metres."""
+    return np.where(inside(positions, asked), 0.0, edge_distances(positions, asked))

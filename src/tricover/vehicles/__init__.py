@@ -3,8 +3,8 @@
 from tricover.vehicles.aoc import AOCReport, AOCRow, check_aoc
 from tricover.vehicles.gone import Gone
 from tricover.vehicles.landing import inside
-from tricover.vehicles.mixed import Mixed, lands
-from tricover.vehicles.protocol import LANDINGS, Landing, Vehicle, check_vehicle, middles, step_draws
+from tricover.vehicles.mixed import Mixed, flies_for_real, lands
+from tricover.vehicles.protocol import LANDINGS, Landing, Piloted, Vehicle, check_vehicle, middles, step_draws
 from tricover.vehicles.registry import KINDS, is_built_in, settings, vehicle
 from tricover.vehicles.step_lengths import ranges
 
@@ -16,9 +16,11 @@ __all__ = [
     "Gone",
     "Landing",
     "Mixed",
+    "Piloted",
     "Vehicle",
     "check_aoc",
     "check_vehicle",
+    "flies_for_real",
     "inside",
     "is_built_in",
     "lands",

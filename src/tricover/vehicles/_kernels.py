@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tricover.compiled import kernel
 from tricover.vehicles.airframes import Airframe
 
-__all__ = ["GRAVITY", "SIZE", "Pilot", "fly", "minimum_jerk", "plan", "spin"]
+__all__ = ["GRAVITY", "SIZE", "Pilot", "fly", "follow", "minimum_jerk", "plan", "spin"]
 
 Floats = NDArray[np.float64]
 
@@ -180,6 +180,15 @@ def _steer(state: Floats, wanted: Floats, pilot: Pilot, air: Airframe, R: Floats
 
 
 @kernel
+def _add_drift(state: Floats, wanted: Floats, h: float, pilot: Pilot) -> None:
+    """Add a control period to the integral of the position error; it asks for half the sideways limit at most."""
+    most = pilot.sideways / 2 / max(pilot.integral_gain, 1e-9)
+    for axis in range(2):
+        drift = state[17 + axis] + h * (state[axis] - wanted[0, axis])
+        state[17 + axis] = min(max(drift, -most), most)
+
+
+@kernel
 def spin(states: Floats, commands: Floats, winds: Floats, h: float, steps: int, air: Airframe) -> None:
     """Fly with constant rotor commands (agents, 4) for ``steps`` times h seconds, in place."""
     work, R = np.empty((6, 13)), np.empty((3, 3))
@@ -193,7 +202,6 @@ def fly(states: Floats, goals: Floats, winds: Floats, h: float, steps: int, pilo
     """Fly towards goals (agents, 2) for ``steps`` control periods of h seconds, in place."""
     work, R, D = np.empty((6, 13)), np.empty((3, 3)), np.empty((3, 3))
     wanted, start, leg, command = np.empty((3, 2)), np.empty(4), np.empty(2), np.empty(4)
-    most = pilot.sideways / 2 / max(pilot.integral_gain, 1e-9)
     for agent in range(len(states)):
         state = states[agent]
         for axis in range(2):
@@ -204,7 +212,24 @@ def fly(states: Floats, goals: Floats, winds: Floats, h: float, steps: int, pilo
             for axis in range(2):
                 place, pace, change = minimum_jerk(share * leg[axis], start[2 + axis], time, step * h)
                 wanted[0, axis], wanted[1, axis], wanted[2, axis] = start[axis] + place, pace, change
-                drift = state[17 + axis] + h * (state[axis] - wanted[0, axis])
-                state[17 + axis] = min(max(drift, -most), most)
+            _add_drift(state, wanted, h, pilot)
             _steer(state, wanted, pilot, air, R, D, command)
             _advance(state, command, winds[agent], h, air, work, R)
+
+
+@kernel
+def follow(states: Floats, wanted: Floats, winds: Floats, h: float, steps: int, pilot: Pilot, air: Airframe) -> None:
+    """Follow points (agents, 3, 2), position, velocity and acceleration, for ``steps`` control periods of h seconds.
+
+    States and points move on, in place.
+    """
+    work, R, D, command = np.empty((6, 13)), np.empty((3, 3)), np.empty((3, 3)), np.empty(4)
+    for agent in range(len(states)):
+        state, point = states[agent], wanted[agent]
+        for _ in range(steps):
+            _add_drift(state, point, h, pilot)
+            _steer(state, point, pilot, air, R, D, command)
+            _advance(state, command, winds[agent], h, air, work, R)
+            for axis in range(2):
+                point[0, axis] += h * (point[1, axis] + h / 2 * point[2, axis])
+                point[1, axis] += h * point[2, axis]

@@ -25,7 +25,7 @@ from tricover.errors import InputError
 from tricover.notebook import as_text, rows_as_html
 from tricover.vehicles.anywhere import Anywhere
 from tricover.vehicles.landing import edge_distances, inside
-from tricover.vehicles.mixed import Mixed
+from tricover.vehicles.mixed import Mixed, flies_for_real
 from tricover.vehicles.protocol import Floats, Vehicle, step_draws
 from tricover.vehicles.registry import is_built_in, settings
 
@@ -115,6 +115,8 @@ def check_aoc(
         raise InputError(f"duration must be a positive number of seconds, not {duration}")
     if isinstance(vehicle, Mixed):
         raise InputError("a mixed team has several vehicles: check each of them on its own")
+    if flies_for_real(vehicle):
+        raise InputError(f"a {vehicle.kind} flies for real: check a vehicle that is like it, such as quadrotor")
     made_by = settings(vehicle) if is_built_in(vehicle) else {"kind": vehicle.kind}
     rows = tuple(_row(vehicle, float(side), duration, starts, seed, margin) for side in sides)
     return AOCReport(made_by, float(duration), starts, float(margin), seed, rows)

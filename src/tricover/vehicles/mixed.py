@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tricover.errors import InputError, LostControlError, listed
-from tricover.vehicles.protocol import Floats, Landing, Vehicle, placed, ready
+from tricover.vehicles.protocol import Floats, Landing, Piloted, Vehicle, placed, ready
 
-__all__ = ["Mixed", "lands"]
+__all__ = ["Mixed", "flies_for_real", "lands"]
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Mixed:
             try:
                 new[rows, columns] = vehicle.drive(states[rows, columns], corners[rows], duration, draws[rows])
             except LostControlError as error:  # name agents by their rows in the whole batch
-                raise LostControlError(error.kind, rows[error.agents].tolist()) from error
+                raise error.of(rows[error.agents].tolist()) from error
         return new
 
     def _groups(self, states: Floats) -> Iterator[tuple[Vehicle, NDArray[np.intp], slice]]:
@@ -82,6 +82,12 @@ class Mixed:
             raise InputError(f"agent {listed(unknown)} has a state of none of the {len(self.vehicles)} vehicles")
         for which, vehicle in enumerate(self.vehicles):
             yield vehicle, np.flatnonzero(states[:, 0] == which), slice(1, 1 + vehicle.state_size)
+
+
+def flies_for_real(vehicle: Vehicle) -> bool:
+    """Whether driving this vehicle, or one of a mixed team, moves something in the world."""
+    kinds = vehicle.vehicles if isinstance(vehicle, Mixed) else (vehicle,)
+    return any(isinstance(one, Piloted) for one in kinds)
 
 
 def lands(vehicle: Vehicle, agents: int, *ways: Landing) -> NDArray[np.bool_]:

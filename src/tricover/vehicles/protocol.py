@@ -19,7 +19,7 @@ A vehicle says what can be relied on (``landing``), and nobody asks for its name
     anywhere   it makes for its reach set and may miss it, as real vehicles do
 """
 
-from typing import Literal, Protocol, TypeAlias, get_args
+from typing import Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from tricover.draws import VEHICLES, uniforms
 from tricover.errors import InputError, listed
 
-__all__ = ["LANDINGS", "Landing", "Vehicle", "check_vehicle", "middles", "placed", "ready", "step_draws"]
+__all__ = ["LANDINGS", "Landing", "Piloted", "Vehicle", "check_vehicle", "middles", "placed", "ready", "step_draws"]
 
 Floats = NDArray[np.float64]
 
@@ -62,6 +62,23 @@ class Vehicle(Protocol):
         reach_sets (agents, 3, 2) are triangles, or single points (three equal corners); draws (agents, 2) come from
         ``step_draws``. An agent that cannot get there in time goes as far as it can.
         """
+
+
+@runtime_checkable
+class Piloted(Protocol):
+    """What a vehicle has besides if it is a real one: it takes off, lands, and moves in real time when driven.
+
+    Nobody drives such a vehicle to see what would happen.
+    """
+
+    def begin(self, states: Floats) -> Floats:
+        """Take off; the states once it is up and follows. ``drive`` does it by itself if nobody did."""
+
+    def finish(self) -> None:
+        """Land here, and let go of it when it is on the ground."""
+
+    def go_home(self) -> None:
+        """Return to where it took off, land there, and let go of it."""
 
 
 def step_draws(seed: int, step: int, agents: int | ArrayLike) -> Floats:

@@ -20,6 +20,7 @@ KINDS = {
     "unicycle": ("unicycle", "Unicycle"),
     "quadrotor": ("quadrotor", "Quadrotor"),
     "rotorpy": ("rotorpy", "RotorPy"),
+    "mavlink": ("mavlink", "Mavlink"),
 }
 
 
