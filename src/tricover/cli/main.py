@@ -17,12 +17,15 @@ from typing import Annotated, NoReturn
 import typer
 
 import tricover
+from tricover.cli.agent import agent
 from tricover.cli.animate import animate
 from tricover.cli.aoc import aoc
+from tricover.cli.autopilot import autopilot
 from tricover.cli.certify import certify
 from tricover.cli.compare import compare
 from tricover.cli.console import note
 from tricover.cli.export import export
+from tricover.cli.fleet import app as fleet
 from tricover.cli.init import init
 from tricover.cli.network import network
 from tricover.cli.places import guarded
@@ -67,8 +70,25 @@ def _root(
     pass
 
 
-for _command in (animate, aoc, certify, compare, export, init, network, plan, plot, report, reproduce, run):
+_COMMANDS = (
+    agent,
+    animate,
+    aoc,
+    autopilot,
+    certify,
+    compare,
+    export,
+    init,
+    network,
+    plan,
+    plot,
+    report,
+    reproduce,
+    run,
+)
+for _command in _COMMANDS:
     app.command()(guarded(_command))
+app.add_typer(fleet)
 
 
 def command() -> NoReturn:

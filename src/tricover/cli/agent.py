@@ -1,0 +1,63 @@
+"""``tricover agent``: one agent of a fleet, on any machine."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tricover.cli.console import Quiet, load_kernels, note
+from tricover.cli.fleet import Clock, Grace, Homing, Limit, Patience, Rate, Silence, manners_of
+
+__all__ = ["agent"]
+
+
+def agent(
+    scenario: Annotated[Path, typer.Argument(help="The scenario, a TOML file: the same for all.", show_default=False)],
+    number: Annotated[
+        int, typer.Option("--id", metavar="I", min=0, help="Which agent it is, from 0 on.", show_default=False)
+    ],
+    router: Annotated[str, typer.Option(help="Where the router listens.")] = "tls/localhost:7447",
+    key_folder: Annotated[
+        Path | None, typer.Option("--keys", help="Its own keys, such as mykeys/agent-7.", show_default=False)
+    ] = None,
+    flight: Annotated[
+        str,
+        typer.Option(
+            help="A name for this flight: the same for all, a new one each time. Other flights are not heard."
+        ),
+    ] = "",
+    clock: Clock = "lockstep",
+    rate: Rate = None,
+    limit: Limit = None,
+    patience: Patience = 0.6,
+    grace: Grace = 15.0,
+    silence: Silence = 10.0,
+    homing: Homing = 30.0,
+    quiet: Quiet = False,
+) -> None:
+    """Be one agent of a fleet: hear three others, decide alone, drive the vehicle, say where it is.
+
+    It needs a router ([bold]tricover fleet route[/bold]) and keys ([bold]tricover fleet keys[/bold]).
+
+    It ends after the scenario's steps, or when the operator says so ([bold]tricover fleet order[/bold]).
+
+    Without keys, over tcp/ or udp/, anybody can speak for anybody: for trials only.
+
+    [bold]Examples[/bold]
+
+      tricover agent field.toml --id 7 --router 'quic/base.lan:7447?mixed_rel=1' --keys mykeys/agent-7
+
+      tricover agent field.toml --id 7 --router tcp/localhost:7447 --clock rate --rate 5
+    """
+    manners = manners_of(clock, rate, limit, patience, grace, silence, homing)
+    load_kernels(quiet)
+    from tricover.fleet.flight import fly_alone
+    from tricover.simulation import Mission, Scenario
+
+    mission = Mission.of(Scenario.load(scenario))
+    if not quiet:
+        note(f"Agent {number} of {mission.agents}, by {router}")
+    member = fly_alone(mission, number, router, key_folder, flight, manners)
+    if not quiet:
+        x, y = member.position.tolist()
+        note(f"Agent {number} ended at step {member.step}, at ({x:.3f}, {y:.3f}) m")

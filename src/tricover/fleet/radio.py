@@ -1,0 +1,201 @@
+"""``Radio``: what one member of a fleet says and hears, signed and checked. What is not in order is only counted.
+
+A message counts only if it is whole, of this mission, under its sender's own key, signed by it, sent not long ago,
+later than all others of that sender, and possible: a finite place that the sender's vehicle can have reached since.
+Cheap questions come first, so that a flood of nonsense costs little.
+
+A token of life is signed, too: its key ends in the sender's boot time and a signature, so nobody can show a token for
+another. (A router may hide one, as it may lose messages.)
+"""
+
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from math import hypot
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tricover.fleet.bus import Bus, Close
+from tricover.fleet.messages import (
+    OPERATOR,
+    PLACES,
+    SIGNATURE,
+    Command,
+    Header,
+    MalformedError,
+    Message,
+    Place,
+    Seal,
+    decoded,
+    encoded,
+    header_of,
+    name_of,
+)
+
+__all__ = ["FRESH", "Radio"]
+
+FRESH = 30.0
+"""Seconds that a message may be old, or ahead of one's own clock."""
+_SLACK = 1.05  # of the way that a vehicle can go in a step
+
+
+class Radio:
+    """Says and hears, for one sender; None: one who only listens.
+
+    Attributes:
+        refused: how many messages were dropped, by reason.
+        heard_at: when the last good message came, by ``now``.
+        delays: seconds from sending to hearing, of the last messages.
+    """
+
+    def __init__(
+        self,
+        bus: Bus,
+        seal: Seal,
+        mission: bytes,
+        agents: int,
+        sender: int | None,
+        *,
+        reach: NDArray[np.float64] | None = None,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.bus, self.seal, self.mission, self.agents, self.sender = bus, seal, mission, agents, sender
+        self.root = f"tricover/{mission.hex()}"
+        self.reach = np.full(agents, np.inf) if reach is None else reach
+        self.now = now
+        self.boot, self.counter = time.time_ns(), 0
+        self.refused: Counter[str] = Counter()
+        self.heard_at = now()
+        self.delays: deque[float] = deque(maxlen=2000)
+        self._last: dict[int, tuple[int, int]] = {}
+        self._places: dict[int, tuple[int, int, tuple[float, float]]] = {}
+        self._closes: dict[str, Close] = {}
+
+    def key_of(self, sender: int) -> str:
+        """Under which a sender speaks."""
+        return f"{self.root}/operator/command" if sender == OPERATOR else f"{self.root}/agent/{sender}/place"
+
+    def pace_key_of(self, sender: int) -> str:
+        """Under which a sender says now and then how far it is, for those to whom it listens."""
+        return f"{self.root}/agent/{sender}/pace"
+
+    def say(self, step: int, message: Message, pace: bool = False) -> bytes:
+        """Say something, also to those to whom this sender listens if it is about the ``pace``; what was said."""
+        assert self.sender is not None, "who only listens says nothing"
+        self.counter += 1
+        header = Header(0, self.mission, self.sender, self.boot, self.counter, self.now(), step)
+        data = encoded(header, message, self.seal)
+        self.bus.publish(self.key_of(self.sender), data)
+        if pace:
+            self.bus.publish(self.pace_key_of(self.sender), data)
+        return data
+
+    def repeat(self, data: bytes) -> None:
+        """Say what was said before once more, also to those to whom this sender listens."""
+        assert self.sender is not None, "who only listens says nothing"
+        self.bus.publish(self.key_of(self.sender), data)
+        self.bus.publish(self.pace_key_of(self.sender), data)
+
+    def listen_to(self, keys: set[str], handler: Callable[[str, bytes], None]) -> None:
+        """Listen to what is said under these keys, and to nothing else."""
+        for key in self._closes.keys() - keys:
+            self._closes.pop(key)()
+        for key in sorted(keys - self._closes.keys()):
+            self._closes[key] = self.bus.subscribe(key, handler)
+
+    def opened(self, key: str, data: bytes) -> tuple[Header, Message] | None:
+        """A message that is in order; None: it is not, and was counted."""
+        try:
+            header = header_of(data)
+            reason = self._refusal(key, header, data)
+            message = None if reason else decoded(data, header, self.agents)
+            reason = reason or self._objection(header, message)
+        except MalformedError:
+            reason, message = "malformed", None
+        if reason is not None or message is None:
+            self.refused[reason or "malformed"] += 1
+            return None
+        self._last[header.sender] = header.order
+        self.heard_at = self.now()
+        self.delays.append(self.heard_at - header.time)
+        return header, message
+
+    def order_of(self, data: bytes) -> tuple[int, int, int] | None:
+        """Kind, boot and step of a place, before it is verified; None: it is none. Orders of one step may differ."""
+        try:
+            header = header_of(data)
+        except MalformedError:
+            return None
+        return (header.kind, header.boot, header.step) if header.kind == PLACES else None
+
+    def _refusal(self, key: str, header: Header, data: bytes) -> str | None:
+        """Why a message does not count, before it is looked into; None: it does."""
+        if header.mission != self.mission:
+            return "other mission"
+        if not (header.sender == OPERATOR or header.sender < self.agents):
+            return "wrong sender"
+        if key not in (self.key_of(header.sender), self.pace_key_of(header.sender)):
+            return "wrong sender"
+        if abs(self.now() - header.time) > FRESH:
+            return "stale"
+        if header.order <= self._last.get(header.sender, (-1, -1)):
+            return "repeated or overtaken"
+        if not self.seal.verify(name_of(header.sender), data[:-SIGNATURE], data[-SIGNATURE:]):
+            return "bad signature"
+        return None
+
+    def _objection(self, header: Header, message: Message | None) -> str | None:
+        """Why a message does not count, by what it says; None: it does. Orders are the operator's, all else is not."""
+        if isinstance(message, Command) is not (header.sender == OPERATOR):
+            return "wrong sender"
+        return "impossible" if isinstance(message, Place) and not self._possible(header, message) else None
+
+    def _possible(self, header: Header, message: Place) -> bool:
+        """Whether a place can have been reached since the one before, if the sender did not begin anew in between."""
+        reach = self.reach[header.sender]
+        if reach == np.inf:
+            return True
+        boot, was, (x, y) = self._places.get(header.sender, (-1, 0, (0.0, 0.0)))
+        for step, place in (*(past[:2] for past in message.earlier), (header.step, message.position)):
+            if boot == header.boot and hypot(place[0] - x, place[1] - y) > _SLACK * reach * max(step - was, 1):
+                return False
+            boot, was, (x, y) = header.boot, step, place
+        self._places[header.sender] = boot, was, (x, y)
+        return True
+
+    # Tokens of life
+
+    def show_token(self) -> Close:
+        """Let others see that this process lives."""
+        boot = str(self.boot)
+        return self.bus.declare(f"{self.root}/agent/{self.sender}/alive/{boot}/{self._token(boot).hex()}")
+
+    def _token(self, boot: str) -> bytes:
+        return self.seal.sign(self._token_text(self.sender or 0, boot))
+
+    def _token_text(self, agent: int, boot: str) -> bytes:
+        return b"alive" + self.mission + f"{agent}/{boot}".encode()
+
+    def watch_tokens(self, handler: Callable[[int, str, bool], Any]) -> Close:
+        """Hear which agents' tokens come and go: agent, boot, and whether it came. It may be said more than once."""
+
+        def hear(key: str, alive: bool) -> None:
+            agent = self._owner(key)
+            if agent is None:
+                self.refused["forged token"] += 1
+            else:
+                handler(agent, key.split("/")[-2], alive)
+
+        return self.bus.watch(f"{self.root}/agent/*/alive/*/*", hear)
+
+    def _owner(self, key: str) -> int | None:
+        """Whose token it is, if it is signed by its owner."""
+        try:
+            *_, agent, _, boot, signature = key.split("/")
+            text = self._token_text(int(agent), boot)
+            good = int(agent) < self.agents and self.seal.verify(f"agent-{int(agent)}", text, bytes.fromhex(signature))
+        except ValueError:
+            return None
+        return int(agent) if good else None

@@ -1,0 +1,162 @@
+"""``Tower``: who listens to everybody and says nothing but what the operator wants; it knows how far a flight is.
+
+It keeps what was said (``Tracks``), sees who is alive, and says when the team has settled: everybody who is alive acts
+on the same belief, which is true, and was at its goal for as many steps as ``simulate`` asks for.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median, quantiles
+
+import numpy as np
+
+from tricover.fleet.journal import Journal
+from tricover.fleet.messages import Place
+from tricover.fleet.radio import Radio
+from tricover.fleet.recording import Tracks
+from tricover.simulation import Mission
+
+__all__ = ["Report", "Tower", "open_journal"]
+
+
+@dataclass(frozen=True)
+class Report:
+    """How far a flight is.
+
+    Attributes:
+        step: of the slowest agent that is alive; -1: somebody has not said a word.
+        fastest: step of the fastest.
+        living: how many are alive.
+        settled: how many of them are at their goals.
+        beliefs: how many different beliefs they act on.
+        agreed: whether they all believe what is true.
+        messages: how many were heard.
+        refused: how many were dropped, by reason.
+        latency: seconds from sending to hearing: median, and that of 99 in 100.
+        done: whether the team has settled.
+    """
+
+    step: int
+    fastest: int
+    living: int
+    settled: int
+    beliefs: int
+    agreed: bool
+    messages: int
+    refused: dict[str, int]
+    latency: tuple[float, float]
+    done: bool
+
+
+@dataclass(eq=False)
+class Tower:
+    """Listens to a fleet."""
+
+    mission: Mission
+    radio: Radio
+    now: Callable[[], float]
+    journal: Journal | None = None
+    tracks: Tracks = field(init=False)
+    messages: int = 0
+    agreed_at: float | None = None
+    """When all who are alive last began to act on the same belief, and a true one."""
+
+    def __post_init__(self) -> None:
+        self.tracks = Tracks(self.mission)
+        self._tokens: set[tuple[int, str]] = set()
+        self._last: dict[int, Place] = {}
+        self._steps: dict[int, int] = {}
+        self._known: dict[str, object] = {}
+        self._unsettled: dict[int, int] = {}
+        self._oldest: deque[int] = deque(maxlen=20 * self.mission.agents)
+        self.radio.bus.subscribe(f"{self.radio.root}/agent/*/place", self.hear)
+        self.radio.bus.subscribe(f"{self.radio.root}/operator/command", self.hear)
+        self.radio.watch_tokens(self.token)
+
+    def hear(self, key: str, data: bytes) -> None:
+        """Somebody said something; what was said before, as a place that is repeated, is not looked into."""
+        order = self.radio.order_of(data)
+        if order is not None and order == self._known.get(key):
+            return
+        found = self.radio.opened(key, data)
+        if found is None:
+            return
+        self.messages += 1
+        self._known[key] = order
+        if self.journal is not None:
+            self.journal.add(data, self.radio.now())
+        self.tracks.add(*found)
+        header, message = found
+        if isinstance(message, Place):
+            agent = header.sender
+            self._last[agent], self._steps[agent] = message, header.step
+            for last in (*(past.last for past in message.earlier), message.last):
+                if not last.settled:
+                    self._unsettled[agent] = last.step
+                self._oldest.append(max(*last.ages, 0))
+
+    def token(self, agent: int, boot: str, alive: bool) -> None:
+        """Somebody's token came or went."""
+        (self._tokens.add if alive else self._tokens.discard)((agent, boot))
+
+    @property
+    def living(self) -> set[int]:
+        """Who is alive."""
+        return {agent for agent, _ in self._tokens}
+
+    def report(self) -> Report:
+        """How far the flight is."""
+        living = sorted(self.living)
+        steps = [self._steps.get(agent, -1) for agent in living] or [-1]
+        flying = [agent for agent in living if min(steps) >= 0 and self._expected(agent, min(steps))]
+        beliefs = {self._last[agent].living.tobytes() for agent in living if agent in self._last}
+        agreed = len(beliefs) == 1 and all(self._believes_true(agent, living) for agent in flying)
+        if not agreed:
+            self.agreed_at = None
+        elif self.agreed_at is None:
+            self.agreed_at = self.now()
+        settled = [agent for agent in flying if agent in self._last and self._last[agent].last.settled]
+        return Report(
+            min(steps),
+            max(steps),
+            len(living),
+            len(settled),
+            len(beliefs),
+            agreed,
+            self.messages,
+            dict(self.radio.refused),
+            _spread(self.radio.delays),
+            agreed and bool(flying) and len(settled) == len(flying) and self._quiet(flying),
+        )
+
+    def _expected(self, agent: int, step: int) -> bool:
+        """Whether the mission has an agent at a step."""
+        return bool(self.mission.present_at(step)[agent])
+
+    def _believes_true(self, agent: int, living: list[int]) -> bool:
+        """Whether an agent takes those for alive who are, of those who should be there."""
+        there = self.mission.present_at(max(self._steps.get(agent, 0) - 1, 0))
+        truth = np.zeros(self.mission.agents, np.bool_)
+        truth[living] = True
+        return agent in self._last and np.array_equal(self._last[agent].living & there, truth & there)
+
+    def _quiet(self, flying: list[int]) -> bool:
+        """Whether all have been at their goals for long enough that nothing can change any more."""
+        mission = self.mission
+        since = max([mission.last_change, *(self._unsettled.get(agent, -1) + 1 for agent in flying)])
+        acted = min(self._last[agent].last.step for agent in flying)
+        late = max(self._oldest, default=0)
+        return acted - since > mission.quiet_steps * (1 + late)
+
+
+def _spread(delays: Sequence[float]) -> tuple[float, float]:
+    if len(delays) < 2:
+        return (0.0, 0.0)
+    return median(delays), quantiles(delays, n=100)[98]
+
+
+def open_journal(store: Path, mission: Mission, digest: bytes) -> Journal:
+    """The file beside a store that keeps what is said until the store is written."""
+    return Journal(store.with_name(store.name + ".flight"), mission, digest)
