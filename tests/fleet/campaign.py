@@ -14,8 +14,9 @@ from random import Random
 import numpy as np
 
 import tricover as tc
+from tricover.fleet.crew import Settings
 from tricover.fleet.faults import At, Faults
-from tricover.fleet.flight import Flown, Settings, fly_fleet
+from tricover.fleet.flight import Flown, fly_fleet
 from tricover.simulation import Mission
 
 AGREED = 10.0

@@ -253,6 +253,8 @@ class _Flight:
 
     def note_place(self) -> None:
         """Have its place to say; those before are said now where it believed otherwise then."""
+        if self._unsaid_steps[-1:] == [self.member.step]:
+            return  # it is noted
         place = self.member.place()
         if self._unsaid and not np.array_equal(self._unsaid[-1].living, place.living):
             self.say_places()
@@ -290,6 +292,31 @@ class _Flight:
         else:
             self.member.holding = None
 
+    async def linger(self) -> None:
+        """Stay until all others have ended, too, while somebody is heard of: who left now would be taken for lost."""
+        member, ended = self.member, {self.member.agent}
+        if member.end < member.mission.scenario.steps:
+            return  # it leaves as planned
+
+        def hear(agent: int, boot: str, came: bool) -> None:
+            ended.add(agent)
+            self.news.set()
+
+        self.say_again()
+        self.radio.show_token("ended")
+        self.radio.watch_tokens(hear, "ended")
+        expected = member.mission.present_at(member.end - 1)
+        deadline, pause = self.now() + self.manners.silence, self.manners.repeat
+        while not self.over and self.now() < deadline:
+            living = np.flatnonzero(expected & self.team.living(self.now()))
+            if ended.issuperset(living.tolist()):
+                break
+            self.news.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self.news.wait()
+            self.say_again()
+
     @property
     def done(self) -> bool:
         """Whether it is over, or the agent went home and is there."""
@@ -322,6 +349,9 @@ async def fly(member: Member, radio: Radio, manners: Manners, now: Callable[[], 
             moved = member.drive(plan) if pilot is None else await asyncio.to_thread(member.drive, plan)
             member.land(plan, *moved)
             await asyncio.sleep(max(began + manners.clock.period - now(), 0.0))
+        if member.step >= member.end:
+            flight.note_place()
+            await flight.linger()
     finally:
         if pilot is not None:
             await asyncio.to_thread(pilot.finish)
