@@ -186,6 +186,8 @@ class _Flight:
         """Whether there is nothing more to wait for in this step."""
         if self.over or self.paused:
             return self.over
+        if self.member.told is None:
+            return False  # there is nobody to keep pace with: it waits as long as it may
         return self.member.informed and not self._ahead
 
     @property
@@ -220,6 +222,27 @@ class _Flight:
         """The step of the last message of a listener, as it says; -1: there is none that was not looked into."""
         order = self.radio.order_of(self._behind.get(listener, ("", b""))[1])
         return -1 if order is None else order[2]
+
+    def catch_up(self) -> bool:
+        """Go on where the others are, if they are farther ahead than the lead; whether so.
+
+        That is the step of the second of them: one alone, whose counter is wrong, leads nobody astray.
+        """
+        member, lead = self.member, self.manners.clock.lead
+        if not member.keeps_up:
+            return False
+        others = {*member.senders, *member.listeners}
+        said = sorted((self._said_step(other) for other in others if other in self._behind), reverse=True)
+        if said and said[0] > member.step + lead:  # worth to be verified
+            for other in others & self._behind.keys():
+                self._open(*self._behind.pop(other))
+        steps = sorted((self._steps[other] for other in others if other in self._steps), reverse=True)
+        there = steps[min(1, len(steps) - 1)] if steps else 0
+        wanted = there if there > member.step + lead else member.forgotten
+        if wanted <= member.step:
+            return False
+        member.skip_to(wanted)
+        return True
 
     async def wait(self) -> None:
         """Until it is ready, or the clock's limit has passed; meanwhile it says again where it is.
@@ -337,7 +360,7 @@ async def fly(member: Member, radio: Radio, manners: Manners, now: Callable[[], 
             flight.refresh()
             flight.note_place()
             await flight.wait()
-            if member.catch_up(manners.clock.lead):
+            if flight.catch_up():
                 continue
             flight.mind_silence()
             if flight.done:

@@ -128,7 +128,7 @@ class _Operation:
             self._start_agents()
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._interrupt)
             report = await self._watch(tower)
-            seconds = time.monotonic() - self.started
+            seconds, agreed = time.monotonic() - self.started, self._agreed_after(tower)
             await self._end(radio, tower)
         run = run_of(tower.tracks, store, overwrite)
         if journal is not None:
@@ -136,7 +136,7 @@ class _Operation:
         rounds = max(run.steps - self.first, 0) / seconds if seconds > 0 else 0.0
         alive = sum(code == 0 for name, code in self.nursery.ended.items() if name != ROUTER)
         outcome = seconds, rounds, alive, self.interrupted, self.exits, self.memory
-        return Flown(run, report, *outcome, tower.tracks, list(radio.delays), self._agreed_after(tower))
+        return Flown(run, report, *outcome, tower.tracks, list(radio.delays), agreed)
 
     def _start_agents(self) -> None:
         """Begin all agents but those who join later."""
