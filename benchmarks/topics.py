@@ -30,6 +30,7 @@ TOPICS = (
     "moving",
     "sight",
     "rl",
+    "fleet",
     "samples",
     "scaling",
 )

@@ -39,6 +39,8 @@ Floats = NDArray[np.float64]
 
 SLOWEST = 1.0
 """Seconds between two repetitions, at most."""
+SMOOTH = 8
+"""Steps over which it is averaged how long they take."""
 RENEWED = FRESH / 3
 """Seconds after which a message that is repeated is signed anew: who hears it later must not take it for an old one."""
 
@@ -53,6 +55,7 @@ class Manners:
         repeat: after which it says again where it is, while it waits; then after twice as long, and so on.
         silence: without a word from anybody after which it holds.
         homing: further silence after which it goes home.
+        linger: for which it stays when it has taken its last step, as others may be slower.
         farewells: how often it says where it ended, as one such message may be lost.
     """
 
@@ -61,6 +64,7 @@ class Manners:
     repeat: float = 0.1
     silence: float = 10.0
     homing: float = 30.0
+    linger: float = 10.0
     farewells: int = 3
 
 
@@ -73,6 +77,8 @@ class _Flight:
         self.news = asyncio.Event()
         self.paused = self.held = self.homeward = self.over = False
         self.heard_at = now()
+        self._together = False
+        """Whether all whom it needs have been there once."""
         self._behind: dict[int, tuple[str, bytes]] = {}
         self._steps: dict[int, int] = {}
         self._heard: dict[int, tuple[int, int, int]] = {}
@@ -89,7 +95,7 @@ class _Flight:
         self.at_once = _steps_at_once(member, manners.clock)
         self._turned = now()
         self._round = 0.0
-        """Seconds that the last step took."""
+        """Seconds that a step takes, on average of the last ones."""
         self._due = self.team.next_change
         """When the belief in who is alive may change."""
 
@@ -244,6 +250,12 @@ class _Flight:
         member.skip_to(wanted)
         return True
 
+    @property
+    def _limit(self) -> float:
+        """Seconds that it waits in this step: at the start for all to be there, as processes do not begin at once."""
+        limit = self.manners.clock.limit
+        return limit if self._together else max(limit, self.manners.patience.grace)
+
     async def wait(self) -> None:
         """Until it is ready, or the clock's limit has passed; meanwhile it says again where it is.
 
@@ -253,9 +265,9 @@ class _Flight:
         start, ready = self.now(), self.ready
         if self._said is None or self.member.step % self.at_once == 0:
             self.say_places()
-        # On a busy machine steps take long: to repeat everything sooner than that would make it busier.
-        pause = max(self.manners.repeat, 2 * self._round)
-        deadline, again = start + self.manners.clock.limit, start + pause
+        # On a busy machine steps take long: to repeat before others had time to answer would make it busier.
+        pause = max(self.manners.repeat, 2 * self.at_once * self._round)
+        deadline, again = start + self._limit, start + pause
         while not ready and (self.paused or self.now() < deadline):
             until = min(again, self._due) if self.paused else min(again, deadline, self._due)
             self.news.clear()
@@ -272,7 +284,9 @@ class _Flight:
                 pause = min(2 * pause, max(SLOWEST, self.manners.repeat))
                 again = self.now() + pause
             ready = self.ready
-        self._round, self._turned = self.now() - self._turned, self.now()
+        self._together |= ready
+        self._round += (self.now() - self._turned - self._round) / SMOOTH
+        self._turned = self.now()
 
     def note_place(self) -> None:
         """Have its place to say; those before are said now where it believed otherwise then."""
@@ -316,29 +330,15 @@ class _Flight:
             self.member.holding = None
 
     async def linger(self) -> None:
-        """Stay until all others have ended, too, while somebody is heard of: who left now would be taken for lost."""
-        member, ended = self.member, {self.member.agent}
-        if member.end < member.mission.scenario.steps:
-            return  # it leaves as planned
-
-        def hear(agent: int, boot: str, came: bool) -> None:
-            ended.add(agent)
-            self.news.set()
-
-        self.say_again()
-        self.radio.show_token("ended")
-        self.radio.watch_tokens(hear, "ended")
-        expected = member.mission.present_at(member.end - 1)
-        deadline, pause = self.now() + self.manners.silence, self.manners.repeat
-        while not self.over and self.now() < deadline:
-            living = np.flatnonzero(expected & self.team.living(self.now()))
-            if ended.issuperset(living.tolist()):
-                break
+        """Stay for those who are slower, who would take it for lost, until the operator says that it is over."""
+        self.note_place()
+        until = self.now() + self.manners.linger
+        while not self.over and not self.team.alone and self.now() < until:
+            self.say_again()
             self.news.clear()
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(pause):
+                async with asyncio.timeout(min(until - self.now(), SLOWEST)):
                     await self.news.wait()
-            self.say_again()
 
     @property
     def done(self) -> bool:
@@ -372,8 +372,7 @@ async def fly(member: Member, radio: Radio, manners: Manners, now: Callable[[], 
             moved = member.drive(plan) if pilot is None else await asyncio.to_thread(member.drive, plan)
             member.land(plan, *moved)
             await asyncio.sleep(max(began + manners.clock.period - now(), 0.0))
-        if member.step >= member.end:
-            flight.note_place()
+        if member.step == member.mission.scenario.steps:  # else it leaves as planned
             await flight.linger()
     finally:
         if pilot is not None:

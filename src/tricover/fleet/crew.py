@@ -18,16 +18,17 @@ from tricover.fleet.faults import At, Faults, FaultyBus, Partition
 from tricover.fleet.keys import Keys
 from tricover.fleet.links import member_config, router_config
 from tricover.fleet.member import Member
-from tricover.fleet.messages import NoSeal, Seal
+from tricover.fleet.messages import Action, Intent, NoSeal, Place, Seal
 from tricover.fleet.radio import Radio
 from tricover.fleet.zenoh_bus import open_bus
 from tricover.simulation import Mission, State, advance
 from tricover.simulation.deciding import decide_all
+from tricover.vehicles import flies_for_real
 
 __all__ = ["ROUTER", "Crew", "Settings", "fly_agent", "reach_of"]
 
 ROUTER = "router"
-AGENTS_YIELD = 15
+AGENTS_YIELD = 5
 """Agents share few cores here: the router and the tower, whom all need, go first."""
 
 
@@ -122,10 +123,24 @@ class Crew:
         """Have compiled and loaded what agents need, before they are forked; when that was done."""
         import zenoh  # noqa: F401
 
+        self.keys_of(ROUTER)
         self.begin = self.mission.start()
-        advance(self.mission, self.begin, decide_all)
+        if not flies_for_real(self.mission.vehicle):
+            advance(self.mission, self.begin, decide_all)
+        self._rehearse(self.begin)
         self.began = time.monotonic()
         return self.began
+
+    def _rehearse(self, begin: State) -> None:
+        """Let one who listens to others hear them, plan, and lose somebody: that needs all that agents need."""
+        here = np.flatnonzero(self.mission.present_at(0))
+        member = max((Member(self.mission, int(agent), begin) for agent in here), key=lambda one: len(one.senders))
+        for sender in member.senders:
+            point = float(begin.positions[sender, 0]), float(begin.positions[sender, 1])
+            member.hear(sender, member.step, Place(point, Action(), member.living))
+            member.hear_intent(sender, member.step, Intent(point))
+        member.plan()
+        member.believe(np.arange(self.mission.agents) != here[0])
 
     def play(self, name: str, watched: int) -> int:
         """Be the router, or an agent, until it is over or the program is gone."""

@@ -32,6 +32,10 @@ __all__ = ["Flown", "fly_fleet"]
 
 LOOKS = 0.05
 """Seconds between two looks at how far it is."""
+CONNECTING = 8
+"""Agents that may be connecting at a time, of those that begin together."""
+CONNECTED = 1.0
+"""Seconds after which the next one begins anyway."""
 RESTART = 1.0
 """Seconds after which a router that ended is begun again."""
 NOTICE = 4.0
@@ -125,7 +129,7 @@ class _Operation:
         journal = None if store is None else open_journal(Path(store), mission, crew.digest)
         with journal or contextlib.nullcontext(), contextlib.closing(bus):
             tower = Tower(mission, radio, time.monotonic, journal)
-            self._start_agents()
+            await self._start_agents(tower)
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._interrupt)
             report = await self._watch(tower)
             seconds, agreed = time.monotonic() - self.started, self._agreed_after(tower)
@@ -138,14 +142,20 @@ class _Operation:
         outcome = seconds, rounds, alive, self.interrupted, self.exits, self.memory
         return Flown(run, report, *outcome, tower.tracks, list(radio.delays), agreed)
 
-    def _start_agents(self) -> None:
-        """Begin all agents but those who join later."""
+    async def _start_agents(self, tower: Tower) -> None:
+        """Begin all agents but those who join later.
+
+        A few at a time: hundreds that connect at once would starve those whose keep-alive is due, who connect again.
+        """
         settings = self.crew.settings
         later = {name for at in settings.joins for name in at.members}
         again = {name for at in settings.kills for name in at.members}
-        for agent in range(self.crew.mission.agents):
-            if str(agent) not in later - again:
-                self.nursery.start(str(agent))
+        names = [str(agent) for agent in range(self.crew.mission.agents) if str(agent) not in later - again]
+        for begun, name in enumerate(names):
+            latest = time.monotonic() + CONNECTED
+            while begun - len(tower.living) >= CONNECTING and time.monotonic() < latest:
+                await asyncio.sleep(0.005)
+            self.nursery.start(name)
 
     def _agreed_after(self, tower: Tower) -> float | None:
         """Seconds from the last fault, if there was one, to when the living agreed, if they did."""
@@ -179,8 +189,10 @@ class _Operation:
 
     def _finished(self, report: Report, more: bool) -> bool:
         """Whether the team has settled, and no fault is to come or may not have been noticed yet."""
+        scenario = self.crew.mission.scenario
         noticed = self.last_fault is None or time.monotonic() > self.last_fault + NOTICE
-        return report.done and self.crew.mission.scenario.stop_when_settled and not more and noticed
+        settled = report.done and scenario.stop_when_settled and noticed
+        return (settled or report.step >= scenario.steps) and not more
 
     def _collect(self) -> None:
         """Note who has ended, and begin the router again if it has."""

@@ -48,7 +48,7 @@ class Membership:
     def __init__(self, agents: int, own: int, patience: Patience, now: float) -> None:
         self.own = own
         self._patience = patience.patience
-        self._tokens: set[tuple[int, str]] = set()  # an agent that began again may have two for a moment
+        self._tokens: dict[int, set[str]] = {}  # an agent that began again may have two for a moment
         self._met: set[int] = set()
         self._here = np.zeros(agents, np.bool_)
         self._here[own] = True
@@ -58,8 +58,9 @@ class Membership:
 
     def seen(self, agent: int, token: str, alive: bool, now: float) -> None:
         """A token came or went; it may be said more than once."""
-        (self._tokens.add if alive else self._tokens.discard)((agent, token))
-        here = agent == self.own or any(owner == agent for owner, _ in self._tokens)
+        tokens = self._tokens.setdefault(agent, set())
+        (tokens.add if alive else tokens.discard)(token)
+        here = agent == self.own or bool(tokens)
         if here:
             self._met.add(agent)
         if here == self._here[agent]:

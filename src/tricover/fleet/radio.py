@@ -4,8 +4,8 @@ A message counts only if it is whole, of this mission, under its sender's own ke
 later than all others of that sender, and possible: a finite place that the sender's vehicle can have reached since.
 Cheap questions come first, so that a flood of nonsense costs little.
 
-Tokens ("alive", "ended") are signed, too: their keys end in the sender's boot time and a signature, so nobody can show
-one for another. (A router may hide one, as it may lose messages.)
+A token of life is signed, too: its key ends in the sender's boot time and a signature, so nobody can show a token for
+another. (A router may hide one, as it may lose messages.)
 """
 
 import time
@@ -165,34 +165,36 @@ class Radio:
         self._places[header.sender] = boot, was, (x, y)
         return True
 
-    # Tokens
+    # Tokens of life
 
-    def show_token(self, what: str = "alive") -> Close:
-        """Let others see that this process lives, or that it is done ("ended")."""
+    def show_token(self) -> Close:
+        """Let others see that this process lives."""
         boot = str(self.boot)
-        signature = self.seal.sign(self._token_text(self.sender or 0, what, boot))
-        return self.bus.declare(f"{self.root}/agent/{self.sender}/{what}/{boot}/{signature.hex()}")
+        return self.bus.declare(f"{self.root}/agent/{self.sender}/alive/{boot}/{self._token(boot).hex()}")
 
-    def _token_text(self, agent: int, what: str, boot: str) -> bytes:
-        return what.encode() + self.mission + f"{agent}/{boot}".encode()
+    def _token(self, boot: str) -> bytes:
+        return self.seal.sign(self._token_text(self.sender or 0, boot))
 
-    def watch_tokens(self, handler: Callable[[int, str, bool], Any], what: str = "alive") -> Close:
+    def _token_text(self, agent: int, boot: str) -> bytes:
+        return b"alive" + self.mission + f"{agent}/{boot}".encode()
+
+    def watch_tokens(self, handler: Callable[[int, str, bool], Any]) -> Close:
         """Hear which agents' tokens come and go: agent, boot, and whether it came. It may be said more than once."""
 
         def hear(key: str, alive: bool) -> None:
-            agent = self._owner(key, what)
+            agent = self._owner(key)
             if agent is None:
                 self.refused["forged token"] += 1
             else:
                 handler(agent, key.split("/")[-2], alive)
 
-        return self.bus.watch(f"{self.root}/agent/*/{what}/*/*", hear)
+        return self.bus.watch(f"{self.root}/agent/*/alive/*/*", hear)
 
-    def _owner(self, key: str, what: str) -> int | None:
+    def _owner(self, key: str) -> int | None:
         """Whose token it is, if it is signed by its owner."""
         try:
             *_, agent, _, boot, signature = key.split("/")
-            text = self._token_text(int(agent), what, boot)
+            text = self._token_text(int(agent), boot)
             good = int(agent) < self.agents and self.seal.verify(f"agent-{int(agent)}", text, bytes.fromhex(signature))
         except ValueError:
             return None

@@ -24,6 +24,7 @@ TOGETHER = Manners(
     repeat=1.0,
     silence=inf,
     homing=inf,
+    linger=0.0,
     farewells=1,
 )
 """Nothing is lost, and nobody gone: however long one agent computes, all others wait for it."""
