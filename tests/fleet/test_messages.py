@@ -347,8 +347,9 @@ def test_commands_that_are_none_are_refused(body):
 
 
 def test_a_memory_takes_no_more_room_than_its_message():
-    for shape in ([1, 2**40], [2**62, 2**62], [1 << 31, 0, 1], [3, 3]):
-        body = json.dumps([["weights", "<f8", shape]]).encode() + b"\n" + bytes(64)
+    huge = [10**4000] * 500  # to multiply them would take longer than to refuse them
+    for shape in ([1, 2**40], [2**62, 2**62], [1 << 31, 0, 1], [3, 3], [*huge, 0], [0, LONGEST + 1], [0] + [1] * 8):
+        body = json.dumps([["weights", "<f8", shape]]).encode() + b"\n" + bytes(64 * (0 not in shape))
         assert refused(of_kind(4, body))
 
 

@@ -78,6 +78,7 @@ _COUNTS = struct.Struct("<II")
 _POINT = np.dtype([("name", "<i8"), ("x", "<f8"), ("y", "<f8"), ("weight", "<f8"), ("fresh", "u1")])
 _INTENTS, _COMMANDS, _MEMORIES = 2, 3, 4
 _KINDS = {"|b1", "|i1", "|u1", *(f"<{kind}{size}" for kind in "iu" for size in (2, 4, 8)), "<f4", "<f8"}
+_DIMENSIONS = 8  # of an array that is remembered, at most
 _SETTLED, _HOLDS, _TELLS = 1, 2, 4
 
 
@@ -362,11 +363,8 @@ def _memories(data: bytes) -> Memories:
     head, _, rest = data.partition(b"\n")
     found, start = {}, 0
     for name, kind, shape in json.loads(head):
-        if (
-            kind not in _KINDS
-            or not isinstance(name, str)
-            or not all(type(size) is int and size >= 0 for size in shape)
-        ):
+        sizes = len(shape) <= _DIMENSIONS and all(type(size) is int and 0 <= size <= LONGEST for size in shape)
+        if kind not in _KINDS or not isinstance(name, str) or not sizes:
             raise MalformedError("a memory that cannot be")
         end = start + prod(shape) * int(kind[2])
         if end > len(rest):
