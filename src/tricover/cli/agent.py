@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from tricover.cli.console import Quiet, load_kernels, note
-from tricover.cli.fleet import Clock, Grace, Homing, Limit, Patience, Rate, Silence, manners_of
+from tricover.cli.fleet import Clock, Grace, Homing, Limit, Patience, Rate, Router, Silence, manners_of
 
 __all__ = ["agent"]
 
@@ -16,7 +16,7 @@ def agent(
     number: Annotated[
         int, typer.Option("--id", metavar="I", min=0, help="Which agent it is, from 0 on.", show_default=False)
     ],
-    router: Annotated[str, typer.Option(help="Where the router listens.")] = "tls/localhost:7447",
+    router: Router = "tls/localhost:7447",
     key_folder: Annotated[
         Path | None, typer.Option("--keys", help="Its own keys, such as mykeys/agent-7.", show_default=False)
     ] = None,
@@ -51,7 +51,7 @@ def agent(
     """
     manners = manners_of(clock, rate, limit, patience, grace, silence, homing)
     load_kernels(quiet)
-    from tricover.fleet.flight import fly_alone
+    from tricover.fleet.ground import fly_alone
     from tricover.simulation import Mission, Scenario
 
     mission = Mission.of(Scenario.load(scenario))

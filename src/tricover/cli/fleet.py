@@ -19,6 +19,7 @@ from tricover.units import length
 if TYPE_CHECKING:
     from tricover.fleet.flight import Flown
     from tricover.fleet.tower import Report, Tower
+    from tricover.simulation import Run
 
 __all__ = ["app"]
 
@@ -44,6 +45,11 @@ app = typer.Typer(
     help="Agents as processes of their own. All on this machine: [bold]tricover fleet SCENARIO -o RUN.zarr[/bold]",
 )
 
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Take the place of the run in the output folder; never of anything else.")
+]
+Router = Annotated[str, typer.Option(help="Where the router listens.")]
+Flight = Annotated[str, typer.Option(help="The name of the flight that its agents were given.")]
 Clock = Annotated[
     Clocks,
     typer.Option(
@@ -72,7 +78,6 @@ Homing = Annotated[
 ]
 
 
-@app.command()
 def fly(
     scenario: Annotated[Path, typer.Argument(help="The scenario, a TOML file.", show_default=False)],
     output: Annotated[
@@ -80,10 +85,7 @@ def fly(
         typer.Option("--output", "-o", help="A folder for the run, as the recorder hears it; else nothing is kept."),
         Output("folder"),
     ] = None,
-    overwrite: Annotated[
-        bool,
-        typer.Option("--overwrite", help="Take the place of the run in the output folder; never of anything else."),
-    ] = False,
+    overwrite: Overwrite = False,
     clock: Clock = "lockstep",
     rate: Rate = None,
     limit: Limit = None,
@@ -140,8 +142,9 @@ def fly(
       tricover fleet paper-57.toml --kill router@3 --partition 0-27@6:10
     """
     load_kernels(quiet)
+    from tricover.fleet.crew import ROUTER, Settings
     from tricover.fleet.faults import Faults, at_times
-    from tricover.fleet.flight import ROUTER, Settings, fly_fleet
+    from tricover.fleet.flight import fly_fleet
     from tricover.simulation import Mission, Scenario, forecast
 
     mission = Mission.of(Scenario.load(scenario))
@@ -196,17 +199,16 @@ def manners_of(
     return Manners(clock_of(clock, rate, limit), Patience(patience, grace), silence=silence, homing=homing)
 
 
-@app.command()
 def order(
     word: Annotated[
         Literal["pause", "go", "hold", "home", "land", "targets", "end"], typer.Argument(help="What to do, see above.")
     ],
     scenario: Annotated[Path, typer.Argument(help="The scenario that is flown.", show_default=False)],
-    router: Annotated[str, typer.Option(help="Where the router listens.")] = "tls/localhost:7447",
+    router: Router = "tls/localhost:7447",
     key_folder: Annotated[
         Path | None, typer.Option("--keys", help="The operator's keys, such as mykeys/operator.", show_default=False)
     ] = None,
-    flight: Annotated[str, typer.Option(help="The name of the flight that its agents were given.")] = "",
+    flight: Flight = "",
     agents: Annotated[str | None, typer.Option(metavar="WHO", help="For some agents alone, such as 3,7-9.")] = None,
     targets: Annotated[Path | None, typer.Option(help="With targets: a point file with the new ones.")] = None,
     step: Annotated[int | None, typer.Option(help="With targets: the step from which on they count.")] = None,
@@ -226,7 +228,7 @@ def order(
 
       tricover fleet order targets field.toml --keys mykeys/operator --targets new.csv --step 200
     """
-    from tricover.fleet.flight import send_order
+    from tricover.fleet.ground import send_order
     from tricover.simulation import Mission, Scenario
 
     mission = Mission.of(Scenario.load(scenario))
@@ -248,7 +250,6 @@ def order(
         note(f"Sent: {word}")
 
 
-@app.command()
 def route(
     endpoints: Annotated[list[str], typer.Argument(help="Where to listen, such as tls/0.0.0.0:7447; one or more.")],
     agents: Annotated[int, typer.Option("--agents", "-n", min=1, help="How many agents the fleet has.")],
@@ -267,34 +268,66 @@ def route(
 
       tricover fleet route 'quic/0.0.0.0:7447?mixed_rel=1' --agents 20 --keys mykeys/router
     """
-    from tricover.fleet.flight import route_until_stopped
+    from tricover.fleet.ground import route_until_stopped
 
     if not quiet:
         note(f"Routing for {agents} agents on {', '.join(endpoints)}; Ctrl-C ends it.")
     route_until_stopped(endpoints, key_folder, agents)
 
 
-@app.command()
 def record(
-    flight: Annotated[Path, typer.Argument(help="The journal of a flight, RUN.zarr.flight.", show_default=False)],
+    scenario: Annotated[Path, typer.Argument(help="The scenario that is flown.", show_default=False)],
     output: Annotated[Path, typer.Option("--output", "-o", help="A folder for the run."), Output("folder")],
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Take the place of the run in the folder.")] = False,
+    router: Router = "tls/localhost:7447",
+    key_folder: Annotated[
+        Path | None, typer.Option("--keys", help="The recorder's keys, such as mykeys/recorder.", show_default=False)
+    ] = None,
+    flight: Flight = "",
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
+) -> None:
+    """Listen to a fleet whose agents are anywhere, until all have ended or Ctrl-C, and make a run of it.
+
+    The recorder says nothing, and nobody needs it. Begin it before the agents.
+
+    [bold]Example[/bold]: tricover fleet record field.toml -o flown.zarr --keys mykeys/recorder --flight monday
+    """
+    load_kernels(quiet)
+    from tricover.fleet.ground import record_flight
+    from tricover.simulation import Mission, Scenario
+
+    mission = Mission.of(Scenario.load(scenario))
+    with _live(not quiet, mission.agents) as progress:
+        run = record_flight(mission, router, key_folder, flight, output, overwrite=overwrite, progress=progress)
+    if not quiet:
+        _note_run(output, run)
+
+
+def recover(
+    journal: Annotated[Path, typer.Argument(help="The journal of a flight, RUN.zarr.flight.", show_default=False)],
+    output: Annotated[Path, typer.Option("--output", "-o", help="A folder for the run."), Output("folder")],
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
     """Make a run of the journal of a flight: what was heard before its recorder was killed.
 
-    [bold]Example[/bold]: tricover fleet record flown.zarr.flight -o flown.zarr
+    [bold]Example[/bold]: tricover fleet recover flown.zarr.flight -o flown.zarr
     """
     load_kernels(quiet)
     from tricover.fleet.journal import tracks_of
     from tricover.fleet.recording import run_of
 
-    run = run_of(tracks_of(flight), output, overwrite)
+    run = run_of(tracks_of(journal), output, overwrite)
     if not quiet:
-        note(f"{plain(str(output))}: {run.steps} steps, {'converged' if run.converged else 'not converged'}")
+        _note_run(output, run)
 
 
-app.command()(guarded(keys))
+def _note_run(output: Path, run: "Run") -> None:
+    note(f"{plain(str(output))}: {run.steps} steps, {'converged' if run.converged else 'not converged'}")
+
+
+for _command in (fly, order, route, record, recover, keys):
+    app.command()(guarded(_command))
 
 
 @contextmanager
@@ -332,7 +365,7 @@ def _facts(flown: "Flown", output: Path | None) -> dict[str, Any]:
         **flown.run.summary(),
         "rounds_per_second": flown.rounds,
         "seconds": flown.seconds,
-        "alive": report.living,
+        "alive": flown.alive,
         "agreed": report.agreed,
         "agreed_after": flown.agreed_after,
         "messages": report.messages,

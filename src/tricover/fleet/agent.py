@@ -186,6 +186,8 @@ class _Flight:
         """Whether there is nothing more to wait for in this step."""
         if self.over or self.paused:
             return self.over
+        if self.member.told is None:
+            return False  # there is nobody to keep pace with: it waits as long as it may
         return self.member.informed and not self._ahead
 
     @property
@@ -221,6 +223,27 @@ class _Flight:
         order = self.radio.order_of(self._behind.get(listener, ("", b""))[1])
         return -1 if order is None else order[2]
 
+    def catch_up(self) -> bool:
+        """Go on where the others are, if they are farther ahead than the lead; whether so.
+
+        That is the step of the second of them: one alone, whose counter is wrong, leads nobody astray.
+        """
+        member, lead = self.member, self.manners.clock.lead
+        if not member.keeps_up:
+            return False
+        others = {*member.senders, *member.listeners}
+        said = sorted((self._said_step(other) for other in others if other in self._behind), reverse=True)
+        if said and said[0] > member.step + lead:  # worth to be verified
+            for other in others & self._behind.keys():
+                self._open(*self._behind.pop(other))
+        steps = sorted((self._steps[other] for other in others if other in self._steps), reverse=True)
+        there = steps[min(1, len(steps) - 1)] if steps else 0
+        wanted = there if there > member.step + lead else member.forgotten
+        if wanted <= member.step:
+            return False
+        member.skip_to(wanted)
+        return True
+
     async def wait(self) -> None:
         """Until it is ready, or the clock's limit has passed; meanwhile it says again where it is.
 
@@ -253,6 +276,8 @@ class _Flight:
 
     def note_place(self) -> None:
         """Have its place to say; those before are said now where it believed otherwise then."""
+        if self._unsaid_steps[-1:] == [self.member.step]:
+            return  # it is noted
         place = self.member.place()
         if self._unsaid and not np.array_equal(self._unsaid[-1].living, place.living):
             self.say_places()
@@ -290,6 +315,31 @@ class _Flight:
         else:
             self.member.holding = None
 
+    async def linger(self) -> None:
+        """Stay until all others have ended, too, while somebody is heard of: who left now would be taken for lost."""
+        member, ended = self.member, {self.member.agent}
+        if member.end < member.mission.scenario.steps:
+            return  # it leaves as planned
+
+        def hear(agent: int, boot: str, came: bool) -> None:
+            ended.add(agent)
+            self.news.set()
+
+        self.say_again()
+        self.radio.show_token("ended")
+        self.radio.watch_tokens(hear, "ended")
+        expected = member.mission.present_at(member.end - 1)
+        deadline, pause = self.now() + self.manners.silence, self.manners.repeat
+        while not self.over and self.now() < deadline:
+            living = np.flatnonzero(expected & self.team.living(self.now()))
+            if ended.issuperset(living.tolist()):
+                break
+            self.news.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self.news.wait()
+            self.say_again()
+
     @property
     def done(self) -> bool:
         """Whether it is over, or the agent went home and is there."""
@@ -310,7 +360,7 @@ async def fly(member: Member, radio: Radio, manners: Manners, now: Callable[[], 
             flight.refresh()
             flight.note_place()
             await flight.wait()
-            if member.catch_up(manners.clock.lead):
+            if flight.catch_up():
                 continue
             flight.mind_silence()
             if flight.done:
@@ -322,6 +372,9 @@ async def fly(member: Member, radio: Radio, manners: Manners, now: Callable[[], 
             moved = member.drive(plan) if pilot is None else await asyncio.to_thread(member.drive, plan)
             member.land(plan, *moved)
             await asyncio.sleep(max(began + manners.clock.period - now(), 0.0))
+        if member.step >= member.end:
+            flight.note_place()
+            await flight.linger()
     finally:
         if pilot is not None:
             await asyncio.to_thread(pilot.finish)

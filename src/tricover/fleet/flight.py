@@ -2,78 +2,42 @@
 
 import asyncio
 import contextlib
-import os
 import signal
 import socket
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from math import inf
 from os import PathLike
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
-
-import numpy as np
 
 from tricover.errors import InputError
-from tricover.fleet.agent import Manners, fly
-from tricover.fleet.faults import At, Faults, FaultyBus, Partition
-from tricover.fleet.keys import Keys, make_keys
-from tricover.fleet.links import member_config, router_config
-from tricover.fleet.member import Member, check_flyable
-from tricover.fleet.messages import OPERATOR, Command, NoSeal, Seal, mission_digest
-from tricover.fleet.orders import with_targets
+from tricover.fleet.crew import ROUTER, Crew, Settings, reach_of
+from tricover.fleet.journal import open_journal
+from tricover.fleet.keys import make_keys
+from tricover.fleet.links import member_config
+from tricover.fleet.member import check_flyable
+from tricover.fleet.messages import OPERATOR, Command, NoSeal, mission_digest
 from tricover.fleet.processes import Nursery
 from tricover.fleet.radio import Radio
 from tricover.fleet.recording import Tracks, run_of
-from tricover.fleet.tower import Report, Tower, open_journal
+from tricover.fleet.tower import Report, Tower
 from tricover.fleet.zenoh_bus import open_bus
-from tricover.simulation import Mission, Run, State, advance
-from tricover.simulation.deciding import decide_all
+from tricover.simulation import Mission, Run
+from tricover.simulation.store import place_for_run
 
-__all__ = ["Flown", "Settings", "fly_agent", "fly_alone", "fly_fleet", "reach_of", "route_until_stopped", "send_order"]
+__all__ = ["Flown", "fly_fleet"]
 
-ROUTER = "router"
+LOOKS = 0.05
+"""Seconds between two looks at how far it is."""
 RESTART = 1.0
 """Seconds after which a router that ended is begun again."""
-AGENTS_YIELD = 15
-"""Agents share few cores here: the router and the tower, whom all need, go first."""
-ORDERS = 3
-"""How often an order is given: agents take a repeated one as the same."""
 NOTICE = 4.0
 """Seconds after a fault in which a team that seems settled may not have noticed yet."""
 LAST_WORDS = 10.0
 """Seconds that agents have to land and end when the flight is over."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How a fleet is flown.
-
-    Attributes:
-        manners: of all agents.
-        keys: the folder with everybody's keys; None: new ones are made for this flight.
-        signed: whether messages are signed and links encrypted.
-        links: the protocol: "tls", "quic" (best effort where that is better), or "tcp" and "udp" without secrets.
-        faults: what goes wrong with messages.
-        kills: who is killed, and when.
-        freezes: who is frozen, when and for how long.
-        joins: who begins later, or again, and when.
-        partitions: who is cut off from all others, when and for how long.
-        seconds: after which the flight ends at the latest; None: whenever the mission does.
-    """
-
-    manners: Manners = field(default_factory=Manners)
-    keys: Path | None = None
-    signed: bool = True
-    links: str = "tls"
-    faults: Faults = field(default_factory=Faults)
-    kills: tuple[At, ...] = ()
-    freezes: tuple[At, ...] = ()
-    joins: tuple[At, ...] = ()
-    partitions: tuple[At, ...] = ()
-    seconds: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +47,9 @@ class Flown:
     Attributes:
         run: as the recorder heard it.
         report: how far it was when it ended.
-        seconds: from the first step of the slowest to the end.
-        rounds: steps per second.
+        seconds: from the first steps of the slowest to the end.
+        rounds: steps per second of that time.
+        alive: how many agents ended in order.
         interrupted: whether it was ended from outside.
         exits: exit codes of agents that ended in disorder, by name.
         memory: megabytes that an agent's process has for itself, on average; None where it cannot be told.
@@ -97,112 +62,13 @@ class Flown:
     report: Report
     seconds: float
     rounds: float
+    alive: int
     interrupted: bool
     exits: dict[str, int]
     memory: float | None
     tracks: Tracks
     latencies: list[float]
     agreed_after: float | None
-
-
-def reach_of(mission: Mission) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-    """Metres that the vehicle of each agent can go in a step, (N,): whoever claims more is not believed."""
-    seconds = mission.scenario.vehicle.duration
-    kinds = getattr(mission.vehicle, "vehicles", (mission.vehicle,))
-    which = getattr(mission.vehicle, "assignment", (0,) * mission.agents)
-    fastest = [float(getattr(kind, "max_speed", np.inf)) * seconds + mission.tolerance for kind in kinds]
-    return np.array(fastest)[list(which)]
-
-
-async def fly_agent(
-    mission: Mission,
-    agent: int,
-    endpoint: str,
-    keys: Keys | None,
-    digest: bytes,
-    manners: Manners,
-    *,
-    begin: State | None = None,
-    faults: Faults | None = None,
-    stop: Callable[[asyncio.Task[Member]], None] | None = None,
-) -> Member:
-    """Connect one agent to the router at an endpoint, and fly it."""
-    member = Member(mission, agent, begin)
-    bus = open_bus(member_config(endpoint, keys, insecure_links=True))
-    link = bus if faults is None or not faults.any else FaultyBus(bus, agent, faults)
-    seal: Seal = NoSeal() if keys is None else keys
-    radio = Radio(link, seal, digest, mission.agents, agent, reach=reach_of(mission))
-    task = asyncio.ensure_future(fly(member, radio, manners))
-    if stop is not None:
-        stop(task)
-    try:
-        return await task
-    finally:
-        bus.close()
-
-
-@dataclass(eq=False)
-class _Crew:
-    """What every process of the fleet knows when it begins."""
-
-    mission: Mission
-    begin: State
-    settings: Settings
-    endpoint: str
-    keys: Path | None
-    digest: bytes
-    began: float = field(default_factory=time.monotonic)
-
-    @property
-    def faults(self) -> Faults:
-        """What goes wrong with messages, at times by the clock of this machine."""
-        cut = [
-            Partition(frozenset(map(int, at.members)), self.began + at.start, self.began + at.start + at.seconds)
-            for at in self.settings.partitions
-        ]
-        return replace(self.settings.faults, partitions=tuple(cut))
-
-    def play(self, name: str, watched: int) -> int:
-        """Be the router, or an agent, until it is over or the program is gone."""
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        if name == ROUTER:
-            return self._route(watched)
-        os.nice(AGENTS_YIELD)
-        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
-        asyncio.run(self._fly(int(name), watched))
-        return 0
-
-    def keys_of(self, name: str) -> Keys | None:
-        """The keys of a process."""
-        return None if self.keys is None else Keys.load(self.keys / name)
-
-    def _route(self, watched: int) -> int:
-        import zenoh
-
-        session: Any = zenoh.open(
-            router_config([self.endpoint], self.keys_of(ROUTER), self.mission.agents, insecure_links=True)
-        )
-        os.read(watched, 1)  # until the program is gone
-        session.close()
-        return 0
-
-    async def _fly(self, agent: int, watched: int) -> None:
-        def stop(task: asyncio.Task[Member]) -> None:
-            asyncio.get_running_loop().add_reader(watched, task.cancel)
-
-        settings, keys = self.settings, self.keys_of(f"agent-{agent}")
-        with contextlib.suppress(asyncio.CancelledError):
-            await fly_agent(
-                self.mission,
-                agent,
-                self.endpoint,
-                keys,
-                self.digest,
-                settings.manners,
-                begin=self.begin,
-                faults=self.faults,
-                stop=stop,
-            )
 
 
 def fly_fleet(
@@ -224,13 +90,14 @@ def fly_fleet(
     """
     check_flyable(mission)
     settings = settings or Settings()
-    with _keys_for(mission, settings) as keys, _one_thread():
-        begin = mission.start()
-        _warm(mission, begin)
-        digest = mission_digest(mission, token_hex(8))
-        crew = _Crew(mission, begin, settings, f"{settings.links}/localhost:{_free_port(settings.links)}", keys, digest)
-        crew.endpoint += "?mixed_rel=1" if settings.links == "quic" else ""
-        nursery = Nursery(crew.play)
+    if store is not None:
+        place_for_run(Path(store), overwrite)
+    with _keys_for(mission, settings) as keys:
+        endpoint = f"{settings.links}/localhost:{_free_port(settings.links)}"
+        endpoint += "?mixed_rel=1" if settings.links == "quic" else ""
+        crew = Crew(mission, settings, endpoint, keys, mission_digest(mission, token_hex(8)))
+        nursery = Nursery(crew)
+        crew.began = nursery.told
         try:
             return asyncio.run(_Operation(crew, nursery, progress).conduct(store, overwrite))
         finally:
@@ -240,10 +107,12 @@ def fly_fleet(
 class _Operation:
     """A flight from the first process to the last."""
 
-    def __init__(self, crew: _Crew, nursery: Nursery, progress: Callable[[Report, Tower], None] | None) -> None:
+    def __init__(self, crew: Crew, nursery: Nursery, progress: Callable[[Report, Tower], None] | None) -> None:
         self.crew, self.nursery, self.progress = crew, nursery, progress
         self.interrupted, self.exits = False, dict[str, int]()
-        self.began, self.last_fault = crew.began, -np.inf
+        self.last_fault: float | None = None
+        self.started, self.first = crew.began, 0
+        """When the slowest had taken its first steps, and how many."""
         self.memory: float | None = None
 
     async def conduct(self, store: str | PathLike[str] | None, overwrite: bool) -> Flown:
@@ -254,42 +123,47 @@ class _Operation:
         bus = open_bus(member_config(crew.endpoint, keys, insecure_links=True))
         radio = Radio(bus, keys or NoSeal(), crew.digest, mission.agents, OPERATOR, reach=reach_of(mission))
         journal = None if store is None else open_journal(Path(store), mission, crew.digest)
-        tower = Tower(mission, radio, time.monotonic, journal)
-        later = {name for at in crew.settings.joins for name in at.members}
-        first = {name for at in crew.settings.kills for name in at.members}
-        for agent in range(mission.agents):
-            if str(agent) not in later - first:
-                self.nursery.start(str(agent))
-        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._interrupt)
-        try:
-            report, started = await self._watch(tower)
-            seconds = time.monotonic() - started
+        with journal or contextlib.nullcontext(), contextlib.closing(bus):
+            tower = Tower(mission, radio, time.monotonic, journal)
+            self._start_agents()
+            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._interrupt)
+            report = await self._watch(tower)
+            seconds, agreed = time.monotonic() - self.started, self._agreed_after(tower)
             await self._end(radio, tower)
-        finally:
-            bus.close()
-            if journal is not None:
-                journal.close()
         run = run_of(tower.tracks, store, overwrite)
         if journal is not None:
-            journal.path.unlink()
-        after = None if tower.agreed_at is None else max(tower.agreed_at - self.last_fault, 0.0)
-        agreed = after if np.isfinite(self.last_fault) else None
-        rounds = run.steps / seconds if seconds > 0 else 0.0
-        outcome = seconds, rounds, self.interrupted, self.exits, self.memory
+            journal.remove()
+        rounds = max(run.steps - self.first, 0) / seconds if seconds > 0 else 0.0
+        alive = sum(code == 0 for name, code in self.nursery.ended.items() if name != ROUTER)
+        outcome = seconds, rounds, alive, self.interrupted, self.exits, self.memory
         return Flown(run, report, *outcome, tower.tracks, list(radio.delays), agreed)
+
+    def _start_agents(self) -> None:
+        """Begin all agents but those who join later."""
+        settings = self.crew.settings
+        later = {name for at in settings.joins for name in at.members}
+        again = {name for at in settings.kills for name in at.members}
+        for agent in range(self.crew.mission.agents):
+            if str(agent) not in later - again:
+                self.nursery.start(str(agent))
+
+    def _agreed_after(self, tower: Tower) -> float | None:
+        """Seconds from the last fault, if there was one, to when the living agreed, if they did."""
+        if tower.agreed_at is None or self.last_fault is None:
+            return None
+        return max(tower.agreed_at - self.last_fault, 0.0)
 
     def _interrupt(self) -> None:
         self.interrupted = True
 
-    async def _watch(self, tower: Tower) -> tuple[Report, float]:
+    async def _watch(self, tower: Tower) -> Report:
         """Until the team has settled, or all have ended, or it takes too long."""
-        settings, started = self.crew.settings, None
-        events = _events(settings)
-        limit = np.inf if settings.seconds is None else settings.seconds
+        events, began = _events(self.crew.settings), self.crew.began
+        limit = inf if self.crew.settings.seconds is None else self.crew.settings.seconds
         while True:
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(LOOKS)
             self._collect()
-            now = time.monotonic() - self.began
+            now = time.monotonic() - began
             while events and events[0][0] <= now:
                 self._happen(*events.pop(0)[1:])
             report = tower.report()
@@ -297,13 +171,16 @@ class _Operation:
                 tower.journal.flush()
             if self.progress is not None:
                 self.progress(report, tower)
-            if started is None and report.step > 0:
-                started, self.memory = time.monotonic(), self._private_memory()
-            agents = [name for name in self.nursery.pids if name != ROUTER]
-            finished = report.done and self.crew.mission.scenario.stop_when_settled
-            finished = finished and not events and time.monotonic() > self.last_fault + NOTICE
-            if self.interrupted or now > limit or not (agents or events) or finished:
-                return report, self.began if started is None else started
+            if not self.first and report.step > 0:
+                self.started, self.first, self.memory = time.monotonic(), report.step, self._private_memory()
+            flying = any(name != ROUTER for name in self.nursery.pids)
+            if self.interrupted or now > limit or not (flying or events) or self._finished(report, bool(events)):
+                return report
+
+    def _finished(self, report: Report, more: bool) -> bool:
+        """Whether the team has settled, and no fault is to come or may not have been noticed yet."""
+        noticed = self.last_fault is None or time.monotonic() > self.last_fault + NOTICE
+        return report.done and self.crew.mission.scenario.stop_when_settled and not more and noticed
 
     def _collect(self) -> None:
         """Note who has ended, and begin the router again if it has."""
@@ -357,27 +234,6 @@ def _events(settings: Settings) -> list[tuple[float, str, str]]:
     return sorted(found)
 
 
-def _warm(mission: Mission, begin: State) -> None:
-    """Have compiled and loaded what agents need, before they are forked."""
-    import zenoh  # noqa: F401
-
-    advance(mission, begin, decide_all)
-
-
-@contextlib.contextmanager
-def _one_thread() -> Iterator[None]:
-    """No threads before processes are forked, and none in agents, which are alone with their row."""
-    before = os.environ.get("TRICOVER_THREADS")
-    os.environ["TRICOVER_THREADS"] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["TRICOVER_THREADS"]
-        else:
-            os.environ["TRICOVER_THREADS"] = before
-
-
 @contextlib.contextmanager
 def _keys_for(mission: Mission, settings: Settings) -> Iterator[Path | None]:
     """The keys of a fleet: those that are given, or new ones that end with the flight."""
@@ -399,55 +255,3 @@ def _free_port(links: str) -> int:
     with socket.socket(socket.AF_INET, kind) as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
-
-
-def fly_alone(
-    mission: Mission, agent: int, router: str, keys: str | PathLike[str] | None, flight: str, manners: Manners
-) -> Member:
-    """Be one agent of a fleet whose router is anywhere, until its mission is over."""
-    loaded = None if keys is None else Keys.load(keys)
-    if loaded is not None and loaded.name != f"agent-{agent}":
-        raise InputError(f"these are the keys of {loaded.name}: agent {agent} needs its own")
-
-    def stop(task: asyncio.Task[Member]) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
-
-    digest = mission_digest(mission, flight)
-    try:
-        return asyncio.run(fly_agent(mission, agent, router, loaded, digest, manners, stop=stop))
-    except asyncio.CancelledError:
-        raise KeyboardInterrupt from None
-
-
-def send_order(
-    mission: Mission, router: str, keys: str | PathLike[str] | None, flight: str, word: str, values: dict[str, Any]
-) -> None:
-    """Give an order to a fleet that is in the air."""
-    loaded = None if keys is None else Keys.load(keys)
-    if loaded is not None and loaded.name != "operator":
-        raise InputError(f"these are the keys of {loaded.name}: orders are the operator's")
-    if word == "targets":
-        with_targets(mission, values)
-
-    async def send() -> None:
-        bus = open_bus(member_config(router, loaded, insecure_links=True))
-        radio = Radio(bus, loaded or NoSeal(), mission_digest(mission, flight), mission.agents, OPERATOR)
-        for _ in range(ORDERS):
-            radio.say(0, Command(word, values))
-            await asyncio.sleep(0.2)
-        bus.close()
-
-    asyncio.run(send())
-
-
-def route_until_stopped(endpoints: list[str], keys: str | PathLike[str] | None, agents: int) -> None:
-    """Be a router, until this process is told to end."""
-    import zenoh
-
-    config = router_config(endpoints, None if keys is None else Keys.load(keys), agents, insecure_links=True)
-    session: Any = zenoh.open(config)
-    try:
-        signal.sigwait({signal.SIGINT, signal.SIGTERM})
-    finally:
-        session.close()

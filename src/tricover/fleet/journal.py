@@ -1,26 +1,30 @@
 """Everything that a recorder heard, as it came: a file to which messages are appended, signatures included.
 
     first line   JSON: format, the digest of the mission, how many agents there are, and the mission itself
-    then         for each message: its length (4 bytes), when it was heard (8 bytes, s since 1970), the message
+    then         for each message: its length and checksum (CRC-32; 4 bytes each), when it was heard (8 bytes, s since
+                 1970), the message
 
-A recorder that is killed leaves all that it had heard. A message that was cut short at the end is left out.
+A recorder that is killed leaves all that it had heard. A message that was cut short at the end is left out; one that
+was damaged is an error.
 """
 
 import json
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Self
+from zlib import crc32
 
-from tricover.errors import FileFormatError
+from tricover.errors import FileFormatError, StoreError
 from tricover.fleet.messages import LONGEST, MalformedError, decoded, header_of
 from tricover.fleet.recording import Tracks
 from tricover.simulation import Mission
 
-__all__ = ["Journal", "tracks_of"]
+__all__ = ["Journal", "open_journal", "tracks_of"]
 
 FORMAT = 1
-_ENTRY = struct.Struct("<Id")
+"""Of the file; others are not read."""
+_ENTRY = struct.Struct("<IId")
 
 
 class Journal:
@@ -34,15 +38,34 @@ class Journal:
 
     def add(self, data: bytes, time: float) -> None:
         """Append a message."""
-        self._file.write(_ENTRY.pack(len(data), time) + data)
+        self._file.write(_ENTRY.pack(len(data), crc32(data), time) + data)
 
     def flush(self) -> None:
         """Hand what was written to the operating system."""
         self._file.flush()
 
-    def close(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         """No more comes."""
         self._file.close()
+
+    def remove(self) -> None:
+        """A run was made of it: it is not needed any more."""
+        self.path.unlink()
+
+
+def open_journal(store: Path, mission: Mission, digest: bytes) -> Journal:
+    """The file beside a store that keeps what is said until the store is written."""
+    path = store.with_name(store.name + ".flight")
+    try:
+        return Journal(path, mission, digest)
+    except FileExistsError:
+        remedy = f"make a run of it (tricover fleet recover {path} -o OTHER), or remove it"
+        raise StoreError(f"{path} holds a flight that was cut short: {remedy}") from None
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror or error}") from None
 
 
 def tracks_of(path: Path) -> Tracks:
@@ -67,10 +90,10 @@ def tracks_of(path: Path) -> Tracks:
 
 def _entries(file: IO[bytes]) -> Iterator[bytes]:
     while len(head := file.read(_ENTRY.size)) == _ENTRY.size:
-        length, _ = _ENTRY.unpack(head)
-        if length > LONGEST:
-            raise ValueError("an entry that is too long")
-        data = file.read(length)
-        if len(data) < length:
+        length, checksum, _ = _ENTRY.unpack(head)
+        data = file.read(min(length, LONGEST))
+        if len(data) < length <= LONGEST:
             return
+        if length > LONGEST or crc32(data) != checksum:
+            raise ValueError("an entry that was damaged")
         yield data

@@ -238,19 +238,15 @@ class Member:
         """Whether another said where it goes in this step, or has gone there: then what it said is lost."""
         return self.step in self._intents.get(sender, ()) or self.newest(sender) > self.step
 
-    def catch_up(self, lead: int) -> bool:
-        """Go on where the others are, if these are farther ahead, or what they said before is forgotten; whether so."""
-        senders = self.senders
-        others = [self._heard[sender] for sender in senders if sender in self._heard]
-        if not others or len(others) < len(senders) or self._simulated is not None:
-            return False
-        least = min(max(heard) for heard in others)
-        missing = max(min(heard) for heard in others)
-        wanted = least if least > self.step + lead else missing
-        if wanted <= self.step:
-            return False
-        self.skip_to(wanted)
-        return True
+    @property
+    def forgotten(self) -> int:
+        """The step before which it does not know any more what all those to whom it listens said; 0: it knows all."""
+        return max((min(self._heard[sender]) for sender in self.senders if self._heard.get(sender)), default=0)
+
+    @property
+    def keeps_up(self) -> bool:
+        """Whether it may leave out steps: not where late messages are played, which come step by step."""
+        return self._simulated is None
 
     def skip_to(self, step: int) -> None:
         """Go on at a later step; in those between it did nothing."""

@@ -4,10 +4,10 @@ A message counts only if it is whole, of this mission, under its sender's own ke
 later than all others of that sender, and possible: a finite place that the sender's vehicle can have reached since.
 Cheap questions come first, so that a flood of nonsense costs little.
 
-A token of life is signed, too: its key ends in the sender's boot time and a signature, so nobody can invent a token of
-another. There is one spelling of it: else who heard one could show and withdraw it under another key, and its owner
-would seem to be gone. (A router may hide a token, as it may lose messages, and may show one for longer than its owner
-lives.)
+Tokens ("alive", "ended") are signed, too: their keys end in the sender's boot time and a signature, so nobody can
+invent one of another. There is one spelling of each: else who heard one could show and withdraw it under another key,
+and its owner would seem to be gone. (A router may hide a token, as it may lose messages, and may show one for longer
+than its owner lives.)
 
 *After a restart.* Who has just begun knows no sender's last message. For ``FRESH`` seconds it may be played what was
 true before: such messages are old, not false, and later ones replace them.
@@ -176,40 +176,40 @@ class Radio:
         self._places[header.sender] = boot, was, (x, y)
         return True
 
-    # Tokens of life
+    # Tokens
 
-    def show_token(self) -> Close:
-        """Let others see that this process lives."""
+    def show_token(self, what: str = "alive") -> Close:
+        """Let others see that this process lives, or that it is done ("ended")."""
         assert self.sender is not None, "who only listens shows no token"
         boot = str(self.boot)
-        signature = self.seal.sign(self._token_text(self.sender, boot))
-        return self.bus.declare(self._token_key(self.sender, boot, signature))
+        signature = self.seal.sign(self._token_text(self.sender, what, boot))
+        return self.bus.declare(self._token_key(self.sender, what, boot, signature))
 
-    def _token_text(self, agent: int, boot: str) -> bytes:
-        return b"alive" + self.mission + f"{agent}/{boot}".encode()
+    def _token_text(self, agent: int, what: str, boot: str) -> bytes:
+        return what.encode() + self.mission + f"{agent}/{boot}".encode()
 
-    def _token_key(self, agent: int, boot: str, signature: bytes) -> str:
-        return f"{self.root}/agent/{agent}/alive/{boot}/{signature.hex()}"
+    def _token_key(self, agent: int, what: str, boot: str, signature: bytes) -> str:
+        return f"{self.root}/agent/{agent}/{what}/{boot}/{signature.hex()}"
 
-    def watch_tokens(self, handler: Callable[[int, str, bool], Any]) -> Close:
+    def watch_tokens(self, handler: Callable[[int, str, bool], Any], what: str = "alive") -> Close:
         """Hear which agents' tokens come and go: agent, boot, and whether it came. It may be said more than once."""
 
         def hear(key: str, alive: bool) -> None:
-            agent = self._owner(key)
+            agent = self._owner(key, what)
             if agent is None:
                 self.refused["forged token"] += 1
             else:
                 handler(agent, key.split("/")[-2], alive)
 
-        return self.bus.watch(f"{self.root}/agent/*/alive/*/*", hear)
+        return self.bus.watch(f"{self.root}/agent/*/{what}/*/*", hear)
 
-    def _owner(self, key: str) -> int | None:
+    def _owner(self, key: str, what: str) -> int | None:
         """Whose token it is, if it is signed by its owner and spelled as its owner does."""
         try:
             *_, number, _, boot, text = key.split("/")
             agent, signature = int(number), bytes.fromhex(text)
         except ValueError:
             return None
-        if not 0 <= agent < self.agents or key != self._token_key(agent, boot, signature):
+        if not 0 <= agent < self.agents or key != self._token_key(agent, what, boot, signature):
             return None
-        return agent if self.seal.verify(name_of(agent), self._token_text(agent, boot), signature) else None
+        return agent if self.seal.verify(name_of(agent), self._token_text(agent, what, boot), signature) else None

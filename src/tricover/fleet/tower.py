@@ -7,7 +7,6 @@ on the same belief, which is true, and was at its goal for as many steps as ``si
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from statistics import median, quantiles
 
 import numpy as np
@@ -18,7 +17,7 @@ from tricover.fleet.radio import Radio
 from tricover.fleet.recording import Tracks
 from tricover.simulation import Mission
 
-__all__ = ["Report", "Tower", "open_journal"]
+__all__ = ["Report", "Tower"]
 
 
 @dataclass(frozen=True)
@@ -155,8 +154,3 @@ def _spread(delays: Sequence[float]) -> tuple[float, float]:
     if len(delays) < 2:
         return (0.0, 0.0)
     return median(delays), quantiles(delays, n=100)[98]
-
-
-def open_journal(store: Path, mission: Mission, digest: bytes) -> Journal:
-    """The file beside a store that keeps what is said until the store is written."""
-    return Journal(store.with_name(store.name + ".flight"), mission, digest)

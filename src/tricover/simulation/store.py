@@ -51,7 +51,7 @@ from tricover.simulation.stored import FORMAT, StoreReader, check_is_store
 from tricover.simulation.tables import LABELS
 from tricover.simulation.telling import has_phases
 
-__all__ = ["Store", "open_store"]
+__all__ = ["Store", "open_store", "place_for_run"]
 
 CHUNK_BYTES = 8 << 20
 LONGEST_BLOCK = 256
@@ -176,13 +176,9 @@ def open_store(
     A run that is finished is opened for reading. With ``overwrite`` a new store takes the place of one that is there.
     """
     block = max(1, min(LONGEST_BLOCK, CHUNK_BYTES // (16 * len(state.positions))))
-    with _errors_named(path, None):
-        place = _checked_place(path)
-        taken = place.exists() and any(place.iterdir() if place.is_dir() else [place])
+    place, taken = place_for_run(path, resume or overwrite)
     if taken and resume:
         return _opened_again(path, mission, block, flush)
-    if taken and not overwrite:
-        raise StoreError(f"{path} exists: choose another place, or remove, resume or overwrite it")
     half = new_draft(place.parent)
     with _errors_named(path, None):
         make_folder(half)
@@ -203,6 +199,16 @@ def open_store(
         raise
     finally:
         shutil.rmtree(half, ignore_errors=True)
+
+
+def place_for_run(path: Path, may_be_taken: bool) -> tuple[Path, bool]:
+    """The folder that a path means, and whether something is in it; complains if nothing may be."""
+    with _errors_named(path, None):
+        place = _checked_place(path)
+        taken = place.exists() and any(place.iterdir() if place.is_dir() else [place])
+    if taken and not may_be_taken:
+        raise StoreError(f"{path} exists: choose another place, or remove, resume or overwrite it")
+    return place, taken
 
 
 def _checked_place(path: Path) -> Path:

@@ -1,0 +1,124 @@
+"""Processes of a fleet on several machines: one agent, the router, the operator, and a recorder."""
+
+import asyncio
+import signal
+import time
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from tricover.errors import InputError
+from tricover.fleet.agent import Manners
+from tricover.fleet.crew import fly_agent, reach_of
+from tricover.fleet.journal import open_journal
+from tricover.fleet.keys import Keys
+from tricover.fleet.links import member_config, router_config
+from tricover.fleet.member import Member
+from tricover.fleet.messages import OPERATOR, Command, NoSeal, mission_digest
+from tricover.fleet.orders import with_targets
+from tricover.fleet.radio import Radio
+from tricover.fleet.recording import Tracks, run_of
+from tricover.fleet.tower import Report, Tower
+from tricover.fleet.zenoh_bus import open_bus
+from tricover.simulation import Mission, Run
+from tricover.simulation.store import place_for_run
+
+__all__ = ["fly_alone", "record_flight", "route_until_stopped", "send_order"]
+
+GONE = 5.0
+"""Seconds without a token after which a flight is over: a router that begins again hides all of them for a moment."""
+LOOKS = 0.2
+"""Seconds between two looks at how far a flight is."""
+ORDERS = 3
+"""How often an order is given: agents take a repeated one as the same."""
+
+
+def fly_alone(
+    mission: Mission, agent: int, router: str, keys: str | PathLike[str] | None, flight: str, manners: Manners
+) -> Member:
+    """Be one agent of a fleet whose router is anywhere, until its mission is over."""
+    loaded = None if keys is None else Keys.load(keys)
+    if loaded is not None and loaded.name != f"agent-{agent}":
+        raise InputError(f"these are the keys of {loaded.name}: agent {agent} needs its own")
+
+    def stop(task: asyncio.Task[Member]) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+
+    digest = mission_digest(mission, flight)
+    try:
+        return asyncio.run(fly_agent(mission, agent, router, loaded, digest, manners, stop=stop))
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
+
+
+def record_flight(
+    mission: Mission,
+    router: str,
+    keys: str | PathLike[str] | None,
+    flight: str,
+    store: str | PathLike[str],
+    *,
+    overwrite: bool = False,
+    progress: Callable[[Report, Tower], None] | None = None,
+) -> Run:
+    """Listen to a fleet until everybody has ended, or this process is told to; then make a run of it."""
+    place_for_run(Path(store), overwrite)
+    loaded, digest = None if keys is None else Keys.load(keys), mission_digest(mission, flight)
+    journal = open_journal(Path(store), mission, digest)
+
+    async def listen() -> Tracks:
+        stopped = asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+        bus = open_bus(member_config(router, loaded, insecure_links=True))
+        radio = Radio(bus, loaded or NoSeal(), digest, mission.agents, None, reach=reach_of(mission))
+        tower, seen = Tower(mission, radio, time.monotonic, journal), time.monotonic()
+        while not stopped.is_set() and (time.monotonic() < seen + GONE or not tower.messages):
+            await asyncio.sleep(LOOKS)
+            journal.flush()
+            seen = time.monotonic() if tower.living else seen
+            if progress is not None:
+                progress(tower.report(), tower)
+        bus.close()
+        return tower.tracks
+
+    with journal:
+        tracks = asyncio.run(listen())
+    run = run_of(tracks, store, overwrite)
+    journal.remove()
+    return run
+
+
+def send_order(
+    mission: Mission, router: str, keys: str | PathLike[str] | None, flight: str, word: str, values: dict[str, Any]
+) -> None:
+    """Give an order to a fleet that is in the air."""
+    loaded = None if keys is None else Keys.load(keys)
+    if loaded is not None and loaded.name != "operator":
+        raise InputError(f"these are the keys of {loaded.name}: orders are the operator's")
+    if word == "targets":
+        with_targets(mission, values)
+
+    async def send() -> None:
+        bus = open_bus(member_config(router, loaded, insecure_links=True))
+        radio = Radio(bus, loaded or NoSeal(), mission_digest(mission, flight), mission.agents, OPERATOR)
+        for _ in range(ORDERS):
+            radio.say(0, Command(word, values))
+            await asyncio.sleep(0.2)
+        bus.close()
+
+    asyncio.run(send())
+
+
+def route_until_stopped(endpoints: list[str], keys: str | PathLike[str] | None, agents: int) -> None:
+    """Be a router, until this process is told to end."""
+    import zenoh
+
+    config = router_config(endpoints, None if keys is None else Keys.load(keys), agents, insecure_links=True)
+    session: Any = zenoh.open(config)
+    try:
+        signal.sigwait({signal.SIGINT, signal.SIGTERM})
+    finally:
+        session.close()
