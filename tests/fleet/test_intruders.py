@@ -14,6 +14,7 @@ import zenoh
 import tricover as tc
 from tests.fleet.test_links import free, is_refused
 from tricover.fleet.agent import fly
+from tricover.fleet.encoding import encoded
 from tricover.fleet.keys import Keys, make_keys
 from tricover.fleet.links import member_config, router_config
 from tricover.fleet.member import Member
@@ -25,7 +26,6 @@ from tricover.fleet.messages import (
     Intent,
     NoSeal,
     Place,
-    encoded,
     mission_digest,
 )
 from tricover.fleet.radio import FRESH, Radio

@@ -15,9 +15,9 @@ import zenoh
 
 from tricover.errors import InputError, MissingExtraError
 from tricover.fleet import authority
+from tricover.fleet.encoding import LONGEST
 from tricover.fleet.keys import Keys, make_keys
 from tricover.fleet.links import member_config, router_config
-from tricover.fleet.messages import LONGEST
 
 BEST_EFFORT = {"reliability": zenoh.Reliability.BEST_EFFORT, "congestion_control": zenoh.CongestionControl.DROP}
 MEMBERS = ("agent-0", "agent-1", "agent-2", "operator", "recorder")

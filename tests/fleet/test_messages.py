@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import tricover as tc
 from tricover.errors import TricoverError
+from tricover.fleet.encoding import LONGEST, decoded, encoded, header_of
 from tricover.fleet.messages import (
-    LONGEST,
     OPERATOR,
     SIGNATURE,
     Action,
@@ -24,9 +24,6 @@ from tricover.fleet.messages import (
     NoSeal,
     Past,
     Place,
-    decoded,
-    encoded,
-    header_of,
     mission_digest,
     name_of,
 )

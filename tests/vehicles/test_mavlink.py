@@ -149,6 +149,12 @@ def test_a_landing_that_is_refused_can_be_asked_for_again():
         autopilot.refuses = False
         rider.finish()
         assert not autopilot.flight.armed
+    with flown(Hovering()) as (rider, states, autopilot):
+        with pytest.raises(AutopilotError, match="refused"):
+            rider.finish()
+        autopilot.flight.disarm(force=True)
+        with pytest.raises(TakenOverError, match="disarmed"):  # as before it was asked
+            drive(rider, states, 11.0, 20.0, LONG)
 
 
 def test_setpoints_go_on_between_drives():

@@ -17,8 +17,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from tricover.errors import InputError, MissingExtraError, listed, shown
+from tricover.fleet.encoding import LONGEST
 from tricover.fleet.keys import Keys
-from tricover.fleet.messages import LONGEST
 
 if TYPE_CHECKING:
     import zenoh

@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.fleet.bus import Bus, Close
+from tricover.fleet.encoding import PLACES, decoded, encoded, header_of
 from tricover.fleet.messages import (
     OPERATOR,
-    PLACES,
     SIGNATURE,
     Command,
     Header,
@@ -33,9 +33,6 @@ from tricover.fleet.messages import (
     Message,
     Place,
     Seal,
-    decoded,
-    encoded,
-    header_of,
     name_of,
 )
 

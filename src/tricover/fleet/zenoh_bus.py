@@ -15,7 +15,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from tricover.fleet.bus import Close, Handler, TokenHandler
-from tricover.fleet.messages import LONGEST
+from tricover.fleet.encoding import LONGEST
 
 __all__ = ["Waiting", "ZenohBus", "open_bus"]
 
