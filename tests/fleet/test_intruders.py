@@ -33,7 +33,7 @@ from tricover.fleet.together import TOGETHER
 from tricover.fleet.zenoh_bus import open_bus
 from tricover.simulation import Mission
 
-AGENTS, STEPS, LONG = 8, 24, 300.0
+AGENTS, STEPS, FLOOD, LONG = 8, 24, 20_000, 300.0
 MANNERS = replace(TOGETHER, repeat=0.2, farewells=10)
 REASONS = {
     "malformed",
@@ -205,3 +205,44 @@ def test_a_team_that_is_attacked_does_what_the_simulator_does(keys):
     assert by_recorder.keys() == REASONS
     assert by_agents.keys() == REASONS
     assert min((by_agents + by_recorder).values()) > 20
+
+
+def test_a_flood_is_counted_and_others_are_heard_through_it(keys):
+    """Agent 1 says twenty thousand things while nobody takes them; agent 2 says one."""
+    endpoint = free()
+
+    async def heard():
+        sessions = [zenoh.open(member_config(endpoint, keys / "ours" / f"agent-{agent}")) for agent in (1, 2)]
+        bus, found = open_bus(member_config(endpoint, keys / "ours" / "agent-0")), []
+        bus.subscribe("tricover/m/agent/*/place", lambda key, data: found.append((key[-7], data)))
+        flood, other = (f"tricover/m/agent/{agent}/place" for agent in (1, 2))
+        block = {"congestion_control": zenoh.CongestionControl.BLOCK}
+        with (
+            sessions[0].declare_publisher(flood, **block) as loud,
+            sessions[1].declare_publisher(other, **block) as low,
+        ):
+            while {name for name, _ in found} != {"1", "2"}:  # until the ways are open
+                loud.put(b"hello")
+                low.put(b"hello")
+                await asyncio.sleep(0.01)
+            loud.put(b"last")
+            while ("1", b"last") not in found:  # what comes from now on is the flood
+                await asyncio.sleep(0.01)
+            found.clear()
+            before = bus.dropped
+            low.put(b"true")
+            for number in range(FLOOD):  # the loop takes nothing meanwhile
+                loud.put(number.to_bytes(4))
+            while not {("1", (FLOOD - 1).to_bytes(4)), ("2", b"true")} <= set(found):
+                await asyncio.sleep(0.01)
+        bus.close()
+        for session in sessions:
+            session.close()
+        return found, bus.dropped - before
+
+    with zenoh.open(router_config([endpoint], keys / "ours" / "router", AGENTS)):
+        found, dropped = asyncio.run(asyncio.wait_for(heard(), LONG))
+    loud = [int.from_bytes(data) for name, data in found if name == "1"]
+    assert loud == sorted(loud)
+    assert len(loud) + dropped == FLOOD
+    assert dropped > 0
