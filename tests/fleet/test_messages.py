@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import tricover as tc
 from tricover.errors import TricoverError
+from tricover.fleet.encoding import LONGEST, decoded, encoded, header_of
 from tricover.fleet.messages import (
-    LONGEST,
     OPERATOR,
     SIGNATURE,
     Action,
@@ -22,10 +22,8 @@ from tricover.fleet.messages import (
     MalformedError,
     Memories,
     NoSeal,
+    Past,
     Place,
-    decoded,
-    encoded,
-    header_of,
     mission_digest,
     name_of,
 )
@@ -34,6 +32,8 @@ from tricover.targets import TargetLists
 
 HEAD = Header(0, b"missions", 3, 17, 5, 1000.5, 8)
 HEADER_SIZE = 49
+PLACE_SIZE = 16 + 8 + 6 + 12 + 40 + 1 + 1 + 2
+PAST_SIZE = 8 + 16 + 8 + 6 + 12 + 40 + 1
 FINITE = st.floats(-1e100, 1e100)
 INT16, INT32 = st.integers(-1, 2**15 - 1), st.integers(-(2**31), 2**31 - 1)
 
@@ -97,14 +97,17 @@ def test_a_header_comes_back(header, point):
     ACTIONS,
     st.lists(st.booleans(), min_size=1, max_size=40),
     st.none() | st.tuples(POINTS, POINTS),
+    st.lists(st.tuples(st.tuples(FINITE, FINITE), ACTIONS), max_size=8),
 )
-def test_a_place_comes_back(position, action, living, told):
+def test_a_place_comes_back(position, action, living, told, before):
     tells, reports = (None, None) if told is None else map(targets, told)
-    data = encoded(HEAD, Place(position, action, np.array(living), tells, reports), NoSeal())
+    earlier = tuple(Past(step, *past) for step, past in enumerate(before))
+    data = encoded(HEAD, Place(position, action, np.array(living), tells, reports, earlier), NoSeal())
     found = opened(data, len(living))
     assert (found.position, found.last, found.living.tolist()) == (position, action, living)
+    assert found.earlier == earlier
     assert found.living.dtype == np.bool_
-    size = HEADER_SIZE + 16 + 8 + 6 + 12 + 40 + 1 + 2 + (len(living) + 7) // 8 + SIGNATURE
+    size = HEADER_SIZE + PLACE_SIZE + (len(living) + 7) // 8 + PAST_SIZE * len(earlier) + SIGNATURE
     if told is None:
         assert found.tells is found.reports is None
     else:
@@ -176,6 +179,7 @@ def place(agents=9, rows=4, **changes):
 
 def samples():
     said = [place(), place(rows=None), Intent((1.0, 2.0)), Command("targets", {"step": 3, "points": [[1.0, 2.0]]})]
+    said += [Place((1.0, 2.0), Action(), np.ones(9, bool), earlier=(Past(3, (0.0, 1.0), Action()),))]
     said += [Memories({"weights": np.ones((1, 3)), "counts": np.arange(6).reshape(1, 6)})]
     return [encoded(HEAD, message, NoSeal()) for message in said]
 
@@ -216,7 +220,7 @@ def test_nothing_but_one_error_comes_of_damage():
     draw, whole = random.Random(1), samples()
     counts = [0, 0]
     for number in range(100_000):
-        data, way = whole[number % 5], number // 5 % 5
+        data, way = whole[number % 6], number // 6 % 5
         if way == 0:
             damaged = draw.randbytes(draw.randrange(300))
         elif way == 1:
@@ -231,7 +235,7 @@ def test_nothing_but_one_error_comes_of_damage():
     assert min(counts) > 1000
 
 
-@pytest.mark.parametrize("which", range(5))
+@pytest.mark.parametrize("which", range(6))
 def test_every_prefix_and_every_longer_message_is_refused(which):
     data = samples()[which]
     agents = 9
@@ -248,7 +252,7 @@ def test_a_place_of_a_team_of_another_size_is_refused(agents):
 
 def test_counts_that_are_too_high_take_no_memory():
     data = samples()[0]
-    start = HEADER_SIZE + struct.calcsize("<ddqhhhiiidddddBH") + 2
+    start = HEADER_SIZE + PLACE_SIZE + 2
     assert struct.unpack_from("<II", data, start) == (4, 4)
     for counts in ((2**32 - 1, 4), (4, 2**32 - 1), (2**32 - 1, 2**32 - 1), (3, 5), (8, 1), (0, 0), (9, 0)):
         changed = data[:start] + struct.pack("<II", *counts) + data[start + 8 :]
@@ -272,11 +276,24 @@ def test_numbers_that_cannot_be_are_refused(changes):
     assert refused(encoded(HEAD, place(**changes), NoSeal()))
 
 
+@pytest.mark.parametrize("steps", [[-1], [-(2**63)], [3, 3], [5, 4], [8], [9], [2**62], [0, 1, 7, 8]])
+def test_steps_before_come_in_order_and_before_now(steps):
+    def said(*steps):
+        earlier = tuple(Past(step, (0.0, 0.0), Action()) for step in steps)
+        return encoded(HEAD, Place((0.0, 0.0), Action(), np.ones(9, bool), earlier=earlier), NoSeal())
+
+    assert HEAD.step == 8
+    assert not refused(said(0, 1, 7))
+    assert refused(said(*steps))
+
+
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf"), 1e101, -1e101])
 def test_places_that_cannot_be_are_refused(bad):
     for point in ((bad, 0.0), (0.0, bad)):
         assert refused(encoded(HEAD, Intent(point), NoSeal()))
         assert refused(encoded(HEAD, Place(point, Action(), np.ones(9, bool)), NoSeal()))
+        past = Past(3, point, Action())
+        assert refused(encoded(HEAD, Place((0.0, 0.0), Action(), np.ones(9, bool), earlier=(past,)), NoSeal()))
         row = targets([(0, *point, 1.0, True)])
         assert refused(encoded(HEAD, Place((0.0, 0.0), Action(), np.ones(9, bool), row, None), NoSeal()))
     row = targets([(0, 1.0, 1.0, bad if bad != -1e101 else -1.0, True)])
@@ -327,8 +344,9 @@ def test_commands_that_are_none_are_refused(body):
 
 
 def test_a_memory_takes_no_more_room_than_its_message():
-    for shape in ([1, 2**40], [2**62, 2**62], [1 << 31, 0, 1], [3, 3]):
-        body = json.dumps([["weights", "<f8", shape]]).encode() + b"\n" + bytes(64)
+    huge = [10**4000] * 500  # to multiply them would take longer than to refuse them
+    for shape in ([1, 2**40], [2**62, 2**62], [1 << 31, 0, 1], [3, 3], [*huge, 0], [0, LONGEST + 1], [0] + [1] * 8):
+        body = json.dumps([["weights", "<f8", shape]]).encode() + b"\n" + bytes(64 * (0 not in shape))
         assert refused(of_kind(4, body))
 
 

@@ -1,5 +1,6 @@
 """The vehicle that is flown by MAVLink, against our own autopilot."""
 
+import socket
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -149,6 +150,12 @@ def test_a_landing_that_is_refused_can_be_asked_for_again():
         autopilot.refuses = False
         rider.finish()
         assert not autopilot.flight.armed
+    with flown(Hovering()) as (rider, states, autopilot):
+        with pytest.raises(AutopilotError, match="refused"):
+            rider.finish()
+        autopilot.flight.disarm(force=True)
+        with pytest.raises(TakenOverError, match="disarmed"):  # as before it was asked
+            drive(rider, states, 11.0, 20.0, LONG)
 
 
 def test_setpoints_go_on_between_drives():
@@ -220,6 +227,25 @@ def test_a_refusal_names_the_command_and_the_reason(result, name):
         pass
     assert "\x1b" not in str(caught.value)
     assert not module._LINKS
+
+
+def test_who_is_armed_and_does_not_take_off_is_told_to_land_and_let_go():
+    class Grounded(Recorded):
+        def handle(self, message):
+            if message.get_type() == "COMMAND_LONG" and message.command == 22:
+                self.received.append(message)
+                return [common.MAVLink_command_ack_message(22, 4, 0, 0, 245, 191)]
+            return super().handle(message)
+
+    autopilot, port = Grounded(firmware=ARDUPILOT), free_port()
+    with served(autopilot, port=port):
+        rider = vehicle("mavlink", address=f"udpin:127.0.0.1:{port}", patience=LONG)
+        with pytest.raises(AutopilotError, match=r"refused to take off \(FAILED\)"):
+            rider.begin(rider.initial_state([[0.0, 0.0]]))
+        asked = [(one.command, one.param2) for one in autopilot.received if one.get_type() == "COMMAND_LONG"]
+        assert asked[-2:] == [(22, 0.0), (176, ARDUPILOT.mode("land"))]
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as again:
+            again.bind(("127.0.0.1", port))  # it is free
 
 
 def test_an_autopilot_that_is_never_ready_is_told():

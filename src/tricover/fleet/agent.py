@@ -31,7 +31,7 @@ from tricover.fleet.membership import Membership, Patience
 from tricover.fleet.messages import OPERATOR, Command, Intent, Past, Place
 from tricover.fleet.orders import with_targets
 from tricover.fleet.radio import FRESH, Radio
-from tricover.vehicles import Mixed
+from tricover.vehicles import Mixed, take_off
 
 __all__ = ["Manners", "fly"]
 
@@ -351,7 +351,7 @@ async def fly(member: Member, radio: Radio, manners: Manners, now: Callable[[], 
     """Fly an agent until its mission is over, or the operator says so."""
     flight, pilot = _Flight(member, radio, manners, now), _pilot_of(member)
     if pilot is not None:
-        member.vehicle[:] = await asyncio.to_thread(pilot.begin, member.vehicle)
+        member.vehicle = await asyncio.to_thread(take_off, member.mission.vehicle, member.vehicle, member.row)
     withdraw = radio.show_token()
     radio.watch_tokens(flight.token)
     try:

@@ -16,7 +16,8 @@ from typing import IO, Self
 from zlib import crc32
 
 from tricover.errors import FileFormatError, StoreError
-from tricover.fleet.messages import LONGEST, MalformedError, decoded, header_of
+from tricover.fleet.encoding import LONGEST, decoded, header_of
+from tricover.fleet.messages import MalformedError
 from tricover.fleet.recording import Tracks
 from tricover.simulation import Mission
 

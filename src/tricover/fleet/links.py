@@ -3,8 +3,8 @@
     tricover/{mission}/agent/{i}/**      written by agent i alone: place, report, and its liveliness tokens
     tricover/{mission}/operator/**       written by the operator alone
 
-Everybody may read all of this. All else is denied: to write elsewhere, to read elsewhere, and whoever has no
-certificate of the fleet's authority. The router decides by the name in the certificate.
+Everybody may read all of this. All else is denied: to write elsewhere, to read elsewhere, to delete, to ask and to
+answer, and whoever has no certificate of the fleet's authority. The router decides by the name in the certificate.
 
 ``tls/host:port`` is for cables. ``quic/host:port?mixed_rel=1`` is for radio: what is published as best effort goes in
 datagrams that are never sent twice, all else in a reliable stream. ``tcp/`` and ``udp/`` tell no names and hide
@@ -17,6 +17,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from tricover.errors import InputError, MissingExtraError, listed, shown
+from tricover.fleet.encoding import LONGEST
 from tricover.fleet.keys import Keys
 
 if TYPE_CHECKING:
@@ -28,14 +29,15 @@ LEASE = 1000  # milliseconds of silence after which the other side is taken for 
 
 _SECURE, _OPEN = ("tls", "quic"), ("tcp", "udp")
 _EVERYTHING = "tricover/**"
-_READING = ["declare_subscriber", "declare_liveliness_subscriber", "liveliness_query", "query"]
-_WRITING = ["put", "delete", "liveliness_token", "declare_queryable", "reply"]
+_READING = ["declare_subscriber", "declare_liveliness_subscriber", "liveliness_query"]
+_WRITING = ["put", "liveliness_token"]
 _COMMON: dict[str, Any] = {
     "scouting/multicast/enabled": False,
     "scouting/gossip/enabled": False,
     "scouting/delay": 0,  # else a router waits half a second for what is switched off
     "transport/link/tx/lease": LEASE,
     "transport/link/tx/keep_alive": 10,  # messages in that time: with 30 % loss, Zenoh's own 4 may all be lost
+    "transport/link/rx/max_message_size": 2 * LONGEST,  # Zenoh's own is a gigabyte, which fills a small machine
     "transport/shared_memory/enabled": False,
     "plugins_loading/enabled": False,
     "adminspace/enabled": False,

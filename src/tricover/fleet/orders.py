@@ -21,7 +21,7 @@ def with_targets(mission: Mission, order: dict[str, Any]) -> Mission:
     Networks and places of anchors stay as they are. Targets that move cannot be replaced: their ways are known to all.
     """
     step, old = order.get("step"), mission.targets
-    if type(step) is not int or step < 0:
+    if type(step) is not int or not 0 <= step < FOREVER:
         raise InputError(f"new targets need the step from which on they count, not {shown(step)}")
     if old.motion is not None:
         raise InputError("targets that move cannot be replaced")

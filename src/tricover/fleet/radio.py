@@ -4,8 +4,13 @@ A message counts only if it is whole, of this mission, under its sender's own ke
 later than all others of that sender, and possible: a finite place that the sender's vehicle can have reached since.
 Cheap questions come first, so that a flood of nonsense costs little.
 
-A token of life is signed, too: its key ends in the sender's boot time and a signature, so nobody can show a token for
-another. (A router may hide one, as it may lose messages.)
+Tokens of life are signed, too: their keys end in the sender's boot time and a signature, so nobody can invent one of
+another. There is one spelling of each: else who heard one could show and withdraw it under another key,
+and its owner would seem to be gone. (A router may hide a token, as it may lose messages, and may show one for longer
+than its owner lives.)
+
+*After a restart.* Who has just begun knows no sender's last message. For ``FRESH`` seconds it may be played what was
+true before: such messages are old, not false, and later ones replace them.
 """
 
 import time
@@ -18,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.fleet.bus import Bus, Close
+from tricover.fleet.encoding import PLACES, decoded, encoded, header_of
 from tricover.fleet.messages import (
     OPERATOR,
-    PLACES,
     SIGNATURE,
     Command,
     Header,
@@ -28,9 +33,6 @@ from tricover.fleet.messages import (
     Message,
     Place,
     Seal,
-    decoded,
-    encoded,
-    header_of,
     name_of,
 )
 
@@ -65,7 +67,7 @@ class Radio:
         self.root = f"tricover/{mission.hex()}"
         self.reach = np.full(agents, np.inf) if reach is None else reach
         self.now = now
-        self.boot, self.counter = time.time_ns(), 0
+        self.boot, self.counter = int(now() * 1e9), 0
         self.refused: Counter[str] = Counter()
         self.heard_at = now()
         self.delays: deque[float] = deque(maxlen=2000)
@@ -134,17 +136,23 @@ class Radio:
         """Why a message does not count, before it is looked into; None: it does."""
         if header.mission != self.mission:
             return "other mission"
-        if not (header.sender == OPERATOR or header.sender < self.agents):
+        if not self._speaks_under(key, header.sender):
             return "wrong sender"
-        if key not in (self.key_of(header.sender), self.pace_key_of(header.sender)):
-            return "wrong sender"
-        if abs(self.now() - header.time) > FRESH:
+        # Who began in the future could not be heard any more after its next start, by a clock that is right.
+        now = self.now()
+        if abs(now - header.time) > FRESH or header.boot / 1e9 > now + FRESH:
             return "stale"
         if header.order <= self._last.get(header.sender, (-1, -1)):
             return "repeated or overtaken"
         if not self.seal.verify(name_of(header.sender), data[:-SIGNATURE], data[-SIGNATURE:]):
             return "bad signature"
         return None
+
+    def _speaks_under(self, key: str, sender: int) -> bool:
+        """Whether there is such a sender, and the key is one of its own."""
+        if sender != OPERATOR and sender >= self.agents:
+            return False
+        return key == self.key_of(sender) or (sender != OPERATOR and key == self.pace_key_of(sender))
 
     def _objection(self, header: Header, message: Message | None) -> str | None:
         """Why a message does not count, by what it says; None: it does. Orders are the operator's, all else is not."""
@@ -169,14 +177,16 @@ class Radio:
 
     def show_token(self) -> Close:
         """Let others see that this process lives."""
+        assert self.sender is not None, "who only listens shows no token"
         boot = str(self.boot)
-        return self.bus.declare(f"{self.root}/agent/{self.sender}/alive/{boot}/{self._token(boot).hex()}")
-
-    def _token(self, boot: str) -> bytes:
-        return self.seal.sign(self._token_text(self.sender or 0, boot))
+        signature = self.seal.sign(self._token_text(self.sender, boot))
+        return self.bus.declare(self._token_key(self.sender, boot, signature))
 
     def _token_text(self, agent: int, boot: str) -> bytes:
         return b"alive" + self.mission + f"{agent}/{boot}".encode()
+
+    def _token_key(self, agent: int, boot: str, signature: bytes) -> str:
+        return f"{self.root}/agent/{agent}/alive/{boot}/{signature.hex()}"
 
     def watch_tokens(self, handler: Callable[[int, str, bool], Any]) -> Close:
         """Hear which agents' tokens come and go: agent, boot, and whether it came. It may be said more than once."""
@@ -191,11 +201,12 @@ class Radio:
         return self.bus.watch(f"{self.root}/agent/*/alive/*/*", hear)
 
     def _owner(self, key: str) -> int | None:
-        """Whose token it is, if it is signed by its owner."""
+        """Whose token it is, if it is signed by its owner and spelled as its owner does."""
         try:
-            *_, agent, _, boot, signature = key.split("/")
-            text = self._token_text(int(agent), boot)
-            good = int(agent) < self.agents and self.seal.verify(f"agent-{int(agent)}", text, bytes.fromhex(signature))
+            *_, number, _, boot, text = key.split("/")
+            agent, signature = int(number), bytes.fromhex(text)
         except ValueError:
             return None
-        return int(agent) if good else None
+        if not 0 <= agent < self.agents or key != self._token_key(agent, boot, signature):
+            return None
+        return agent if self.seal.verify(name_of(agent), self._token_text(agent, boot), signature) else None

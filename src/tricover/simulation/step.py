@@ -217,21 +217,21 @@ def _move(mission: Mission, state: State, decisions: Decisions, present: Flags) 
         return decisions.decision.setpoints, decisions.decision.setpoints, None
     here = np.flatnonzero(present)
     vehicles, positions = state.vehicles.copy(), state.positions.copy()
-    try:
-        vehicles[here], positions[here] = driven(mission, state.step, here, vehicles[here], decisions.reach_sets[here])
-    except LostControlError as error:  # it names rows of the batch
-        raise error.of(here[list(error.agents)].tolist()) from None
+    vehicles[here], positions[here] = driven(mission, state.step, here, vehicles[here], decisions.reach_sets[here])
     return vehicles, positions, missed(positions, decisions.reach_sets)
 
 
 def driven(mission: Mission, step: int, agents: Ints, vehicles: Floats, asked: Floats) -> tuple[Floats, Floats]:
     """States (A, S) and positions (A, 2) of agents (A,) after a step in which they were asked for reach sets."""
     draws = uniforms(mission.scenario.seed, VEHICLES, step, agents)
-    moved = mission.vehicle.drive(vehicles, asked, mission.scenario.vehicle.duration, draws)
+    try:
+        moved = mission.vehicle.drive(vehicles, asked, mission.scenario.vehicle.duration, draws)
+    except LostControlError as error:  # it names rows of the batch
+        raise error.of(agents[list(error.agents)].tolist()) from None
     positions = mission.vehicle.output(moved)
     lost = np.flatnonzero(~np.isfinite(positions).all(axis=1))
     if lost.size:  # a vehicle of the user's own: what is recorded is finite, so nobody need ask again
-        raise LostControlError(mission.vehicle.kind, lost.tolist())
+        raise LostControlError(mission.vehicle.kind, agents[lost].tolist())
     return moved, positions
 
 

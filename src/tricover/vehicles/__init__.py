@@ -3,7 +3,7 @@
 from tricover.vehicles.aoc import AOCReport, AOCRow, check_aoc
 from tricover.vehicles.gone import Gone
 from tricover.vehicles.landing import inside
-from tricover.vehicles.mixed import Mixed, flies_for_real, lands
+from tricover.vehicles.mixed import Mixed, flies_for_real, lands, take_off
 from tricover.vehicles.protocol import LANDINGS, Landing, Piloted, Vehicle, check_vehicle, middles, step_draws
 from tricover.vehicles.registry import KINDS, is_built_in, settings, vehicle
 from tricover.vehicles.step_lengths import ranges
@@ -28,5 +28,6 @@ __all__ = [
     "ranges",
     "settings",
     "step_draws",
+    "take_off",
     "vehicle",
 ]

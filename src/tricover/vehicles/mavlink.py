@@ -240,16 +240,25 @@ def _bring_down(link: Link, role: str, patience: float) -> None:
     """Land, or return first, and wait until the autopilot has disarmed."""
     link.on_disarming("end")
     try:
+        _descend(link, role, patience)
+    except AutopilotError:
+        link.on_disarming("lose")  # it hovers, and follows
+        raise
+    link.aim(None)
+    link.wait(lambda: link.landed == _ON_GROUND or not link.armed, inf, "it to land")
+    link.wait(lambda: not link.armed, patience, "it to disarm")
+
+
+def _descend(link: Link, role: str, patience: float) -> None:
+    """Change to the mode of a role; where a return is refused, as it knows no home, to that of landing."""
+    try:
         link.set_mode(role, patience, "land")
     except TakenOverError:
         raise
     except AutopilotError:
         if role == "land":
             raise
-        link.set_mode("land", patience)  # it knows no home
-    link.aim(None)
-    link.wait(lambda: link.landed == _ON_GROUND or not link.armed, inf, "it to land")
-    link.wait(lambda: not link.armed, patience, "it to disarm")
+        link.set_mode("land", patience)
 
 
 def _let_go(link: Link, role: str) -> None:

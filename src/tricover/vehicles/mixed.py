@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from tricover.errors import InputError, LostControlError, listed
 from tricover.vehicles.protocol import Floats, Landing, Piloted, Vehicle, placed, ready
 
-__all__ = ["Mixed", "flies_for_real", "lands"]
+__all__ = ["Mixed", "flies_for_real", "lands", "take_off"]
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,15 @@ class Mixed:
             try:
                 new[rows, columns] = vehicle.drive(states[rows, columns], corners[rows], duration, draws[rows])
             except LostControlError as error:  # name agents by their rows in the whole batch
-                raise error.of(rows[error.agents].tolist()) from error
+                raise error.of(rows[list(error.agents)].tolist()) from error
+        return new
+
+    def begin(self, states: Floats) -> Floats:
+        """Those that fly for real take off; the states (agents, state_size) of all once they are up."""
+        new = states.copy()
+        for vehicle, rows, columns in self._groups(states):
+            if rows.size:
+                new[rows, columns] = take_off(vehicle, states[rows, columns], rows)
         return new
 
     def _groups(self, states: Floats) -> Iterator[tuple[Vehicle, NDArray[np.intp], slice]]:
@@ -82,6 +90,14 @@ class Mixed:
             raise InputError(f"agent {listed(unknown)} has a state of none of the {len(self.vehicles)} vehicles")
         for which, vehicle in enumerate(self.vehicles):
             yield vehicle, np.flatnonzero(states[:, 0] == which), slice(1, 1 + vehicle.state_size)
+
+
+def take_off(vehicle: Vehicle, states: Floats, agents: NDArray[np.intp]) -> Floats:
+    """States (A, S) of agents (A,) once those of them that fly for real are up; others stay as they are."""
+    try:
+        return vehicle.begin(states) if isinstance(vehicle, Mixed | Piloted) else states.copy()
+    except LostControlError as error:  # it names rows of the batch
+        raise error.of(agents[list(error.agents)].tolist()) from error
 
 
 def flies_for_real(vehicle: Vehicle) -> bool:
