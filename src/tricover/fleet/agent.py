@@ -266,7 +266,7 @@ class _Flight:
         if self._said is None or self.member.step % self.at_once == 0:
             self.say_places()
         # On a busy machine steps take long: to repeat before others had time to answer would make it busier.
-        pause = max(self.manners.repeat, 2 * self.at_once * self._round)
+        pause = max(self.manners.repeat, min(2 * self.at_once * self._round, SLOWEST))
         deadline, again = start + self._limit, start + pause
         while not ready and (self.paused or self.now() < deadline):
             until = min(again, self._due) if self.paused else min(again, deadline, self._due)
@@ -394,7 +394,9 @@ async def _farewell(flight: _Flight) -> None:
 
 def _steps_at_once(member: Member, clock: Clock) -> int:
     """How many steps an agent may take before it says so: one where others wait for each of them, or a step lasts."""
-    each = member.mission.scenario.control.motion == "morph" or member.mission.scenario.world.sight is not None
+    mission = member.mission
+    each = mission.scenario.control.motion == "morph" or mission.scenario.world.sight is not None
+    each |= any(epoch.told.hears_near for epoch in mission.epochs)  # everybody listens to everybody
     return 1 if each or clock.period or _pilot_of(member) is not None else max(clock.lead // 2, 1)
 
 
