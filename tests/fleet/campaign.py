@@ -17,8 +17,9 @@ import tricover as tc
 from tricover.fleet.agent import Manners
 from tricover.fleet.clock import clock_of
 from tricover.fleet.crew import Settings
-from tricover.fleet.faults import At, Faults
+from tricover.fleet.faults import At, Faults, Partition
 from tricover.fleet.flight import Flown, fly_fleet
+from tricover.fleet.membership import Patience
 from tricover.simulation import Mission
 
 AGREED = 10.0
@@ -62,14 +63,15 @@ def unrouted(agents: int, draw: Random) -> Settings:
 def parted(agents: int, draw: Random) -> Settings:
     """A part of the agents is cut off from the others for 10 s."""
     group = draw.sample(range(agents), draw.randrange(2, agents - 4))
-    return Settings(partitions=(At(tuple(map(str, group)), draw.uniform(1.0, 4.0), 10.0),))
+    start = draw.uniform(1.0, 4.0)
+    return Settings(faults=Faults(partitions=(Partition(frozenset(group), start, start + 10.0),)))
 
 
 def late(agents: int, draw: Random) -> Settings:
     """Two agents begin late, and one that was killed begins again."""
     first, second, again = map(str, draw.sample(range(agents), 3))
     joins = (At((first, second), draw.uniform(3.0, 6.0), 0.0), At((again,), 7.0, 0.0))
-    return replace(Settings(kills=(At((again,), 3.0, 0.0),), joins=joins))
+    return Settings(kills=(At((again,), 3.0, 0.0),), joins=joins)
 
 
 def all_at_once(agents: int, draw: Random) -> Settings:
@@ -78,9 +80,8 @@ def all_at_once(agents: int, draw: Random) -> Settings:
     router = At(("router",), draw.uniform(2.0, 8.0), 0.0)
     dead = {name for at in parts[0].kills for name in at.members}
     freezes = tuple(at for at in parts[1].freezes if at.members[0] not in dead)
-    return replace(
-        lossy(agents, draw), kills=(*parts[0].kills, router), freezes=freezes, partitions=parts[2].partitions
-    )
+    faults = replace(lossy(agents, draw).faults, partitions=parts[2].faults.partitions)
+    return Settings(links="quic", faults=faults, kills=(*parts[0].kills, router), freezes=freezes)
 
 
 PLANS: dict[str, Plan] = {
@@ -110,7 +111,7 @@ def faults_of(mission: Mission, flown: Flown, settings: Settings) -> list[str]:
         found.append("the recorded run has not converged")
     if flown.report.living != alive.sum() or not flown.report.agreed:
         found.append(f"{flown.report.living} of {alive.sum()} alive, agreed: {flown.report.agreed}")
-    faulty = settings.kills or settings.freezes or settings.joins or settings.partitions
+    faulty = settings.kills or settings.freezes or settings.joins or settings.faults.partitions
     if faulty and (flown.agreed_after is None or flown.agreed_after > AGREED):
         found.append(f"agreed after {flown.agreed_after} s")
     if flown.exits:
@@ -121,7 +122,9 @@ def faults_of(mission: Mission, flown: Flown, settings: Settings) -> list[str]:
 def flight(name: str, agents: int, seed: int) -> tuple[Flown, list[str]]:
     """One flight with a kind of fault, and what is wrong with it."""
     # Every other flight takes steps as fast as it can, and says several at once; the others take 50 a second.
-    manners = Manners(clock_of("lockstep", rate=50.0 if seed % 2 else None))
+    # Who begins late is not waited for as long as usual.
+    clock, patience = clock_of("lockstep", rate=50.0 if seed % 2 else None), Patience(grace=5.0)
+    manners = Manners(clock, patience if name == "late joiners" else Patience())
     settings = replace(PLANS[name](agents, Random(f"{name}/{agents}/{seed}")), manners=manners, seconds=MOST)
     mission = mission_of(agents, seed)
     flown = fly_fleet(mission, settings)

@@ -131,7 +131,9 @@ def fly(
     The flight ends when the team has settled, or after the scenario's steps.
 
     Faults are given as 3,7-9@12 (agents 3 and 7 to 9, at second 12), or 3,7-9@12:10 (for 10 seconds).
-    Each can be given several times. Exit codes are those of [bold]tricover run[/bold].
+    Seconds count from when all have taken a step. Each can be given several times.
+
+    Exit codes are those of [bold]tricover run[/bold].
 
     [bold]Examples[/bold]
 
@@ -143,14 +145,15 @@ def fly(
     """
     load_kernels(quiet)
     from tricover.fleet.crew import ROUTER, Settings
-    from tricover.fleet.faults import Faults, at_times
+    from tricover.fleet.faults import Faults, Partition, at_times
     from tricover.fleet.flight import fly_fleet
     from tricover.simulation import Mission, Scenario, forecast
 
     mission = Mission.of(Scenario.load(scenario))
     manners = manners_of(clock, rate, limit, patience, grace, silence, homing)
     agents = mission.agents
-    faults = Faults(loss, delay, seed=mission.scenario.seed)
+    cut = [Partition.of(at) for at in at_times(partition or (), "partition", agents, lasts=True)]
+    faults = Faults(loss, delay, tuple(cut), mission.scenario.seed)
     settings = Settings(
         manners,
         key_folder,
@@ -160,7 +163,6 @@ def fly(
         tuple(at_times(kill or (), "kill", agents, [ROUTER])),
         tuple(at_times(freeze or (), "freeze", agents, lasts=True)),
         tuple(at_times(join or (), "join", agents)),
-        tuple(at_times(partition or (), "partition", agents, lasts=True)),
         seconds,
     )
     if not quiet and not as_json:

@@ -6,7 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.fleet.agent import Manners, fly
-from tricover.fleet.faults import At, Faults, FaultyBus, Partition
+from tricover.fleet.bus import Bus
+from tricover.fleet.faults import At, Faults, FaultyBus
 from tricover.fleet.keys import Keys
 from tricover.fleet.links import member_config, router_config
 from tricover.fleet.member import Member
@@ -25,9 +26,11 @@ from tricover.simulation import Mission, State, advance
 from tricover.simulation.deciding import decide_all
 from tricover.vehicles import flies_for_real
 
-__all__ = ["ROUTER", "Crew", "Settings", "fly_agent", "reach_of"]
+__all__ = ["ROUTER", "STARTED", "Crew", "Settings", "fly_agent", "reach_of"]
 
 ROUTER = "router"
+STARTED = signal.SIGUSR1
+"""Tells an agent that the flight has started, from which on faults are timed."""
 AGENTS_YIELD = 5
 """Agents share few cores here: the router and the tower, whom all need, go first."""
 
@@ -45,7 +48,6 @@ class Settings:
         kills: who is killed, and when.
         freezes: who is frozen, when and for how long.
         joins: who begins later, or again, and when.
-        partitions: who is cut off from all others, when and for how long.
         seconds: after which the flight ends at the latest; None: whenever the mission does.
     """
 
@@ -57,7 +59,6 @@ class Settings:
     kills: tuple[At, ...] = ()
     freezes: tuple[At, ...] = ()
     joins: tuple[At, ...] = ()
-    partitions: tuple[At, ...] = ()
     seconds: float | None = None
 
 
@@ -79,15 +80,14 @@ async def fly_agent(
     manners: Manners,
     *,
     begin: State | None = None,
-    faults: Faults | None = None,
+    wrapped: Callable[[Bus], Bus] = lambda bus: bus,
     stop: Callable[[asyncio.Task[Member]], None] | None = None,
 ) -> Member:
-    """Connect one agent to the router at an endpoint, and fly it."""
+    """Connect one agent to the router at an endpoint, and fly it; ``wrapped`` may let things go wrong on its bus."""
     member = Member(mission, agent, begin)
     bus = open_bus(member_config(endpoint, keys, insecure_links=True))
-    link = bus if faults is None or not faults.any else FaultyBus(bus, agent, faults)
     seal: Seal = NoSeal() if keys is None else keys
-    radio = Radio(link, seal, digest, mission.agents, agent, reach=reach_of(mission))
+    radio = Radio(wrapped(bus), seal, digest, mission.agents, agent, reach=reach_of(mission))
     task = asyncio.ensure_future(fly(member, radio, manners))
     if stop is not None:
         stop(task)
@@ -107,7 +107,6 @@ class Crew:
         endpoint: where the router listens.
         keys: the folder with everybody's keys; None: nothing is signed.
         digest: of mission and flight.
-        began: when the processes were ready to begin, by ``time.monotonic``.
         begin: where everybody starts.
     """
 
@@ -116,11 +115,10 @@ class Crew:
     endpoint: str
     keys: Path | None
     digest: bytes
-    began: float = 0.0
     begin: State | None = None
 
-    def warm(self) -> float:
-        """Have compiled and loaded what agents need, before they are forked; when that was done."""
+    def warm(self) -> None:
+        """Have compiled and loaded what agents need, before they are forked."""
         import zenoh  # noqa: F401
 
         self.keys_of(ROUTER)
@@ -128,8 +126,7 @@ class Crew:
         if not flies_for_real(self.mission.vehicle):
             advance(self.mission, self.begin, decide_all)
         self._rehearse(self.begin)
-        self.began = time.monotonic()
-        return self.began
+        signal.signal(STARTED, signal.SIG_IGN)  # whoever is not there yet does not mind
 
     def _rehearse(self, begin: State) -> None:
         """Let one who listens to others hear them, plan, and lose somebody: that needs all that agents need."""
@@ -142,28 +139,19 @@ class Crew:
         member.plan()
         member.believe(np.arange(self.mission.agents) != here[0])
 
-    def play(self, name: str, watched: int) -> int:
-        """Be the router, or an agent, until it is over or the program is gone."""
+    def play(self, name: str, watched: int, zero: float | None) -> int:
+        """Be the router, or an agent, until it is over or the program is gone; ``zero`` is when the flight started."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         if name == ROUTER:
             return self._route(watched)
         os.nice(AGENTS_YIELD)
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
-        asyncio.run(self._fly(int(name), watched))
+        asyncio.run(self._fly(int(name), watched, zero))
         return 0
 
     def keys_of(self, name: str) -> Keys | None:
         """The keys of a process."""
         return None if self.keys is None else Keys.load(self.keys / name)
-
-    @property
-    def faults(self) -> Faults:
-        """What goes wrong with messages, at times by the clock of this machine."""
-        cut = [
-            Partition(frozenset(map(int, at.members)), self.began + at.start, self.began + at.start + at.seconds)
-            for at in self.settings.partitions
-        ]
-        return replace(self.settings.faults, partitions=tuple(cut))
 
     def _route(self, watched: int) -> int:
         import zenoh
@@ -174,11 +162,21 @@ class Crew:
         session.close()
         return 0
 
-    async def _fly(self, agent: int, watched: int) -> None:
-        def stop(task: asyncio.Task[Member]) -> None:
-            asyncio.get_running_loop().add_reader(watched, task.cancel)
+    async def _fly(self, agent: int, watched: int, zero: float | None) -> None:
+        loop, keys = asyncio.get_running_loop(), self.keys_of(f"agent-{agent}")
 
-        keys = self.keys_of(f"agent-{agent}")
+        def stop(task: asyncio.Task[Member]) -> None:
+            loop.add_reader(watched, task.cancel)
+
+        def wrapped(bus: Bus) -> Bus:
+            if not self.settings.faults.any:
+                return bus
+            faulty = FaultyBus(bus, agent, self.settings.faults)
+            loop.add_signal_handler(STARTED, lambda: faulty.begin(time.monotonic()))
+            if zero is not None:  # it joins a flight that has started
+                faulty.begin(zero)
+            return faulty
+
         how = self.mission, agent, self.endpoint, keys, self.digest, self.settings.manners
         with contextlib.suppress(asyncio.CancelledError):
-            await fly_agent(*how, begin=self.begin, faults=self.faults, stop=stop)
+            await fly_agent(*how, begin=self.begin, wrapped=wrapped, stop=stop)

@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from tricover.errors import InputError
 from tricover.fleet.bus import Bus, Close, Handler, TokenHandler
@@ -19,7 +19,7 @@ __all__ = ["At", "Faults", "FaultyBus", "Partition", "at_times"]
 
 
 class At(NamedTuple):
-    """Something that happens to some members at a time, for a while; in seconds from the start."""
+    """Something that happens to some members at a time, for a while; in seconds from when all had taken a step."""
 
     members: tuple[str, ...]
     start: float
@@ -27,11 +27,16 @@ class At(NamedTuple):
 
 
 class Partition(NamedTuple):
-    """Members that are cut off from all others, from one time to another by ``time.monotonic``."""
+    """Members that are cut off from all others, from one time to another, in seconds from the start."""
 
     members: frozenset[int]
     start: float
     end: float
+
+    @classmethod
+    def of(cls, at: At) -> Self:
+        """What is written as an event."""
+        return cls(frozenset(map(int, at.members)), at.start, at.start + at.seconds)
 
 
 @dataclass(frozen=True)
@@ -103,9 +108,26 @@ class FaultyBus:
     faults: Faults
     now: Callable[[], float] = time.monotonic
     _tokens: set[str] = field(default_factory=set)
+    _watchers: list[TokenHandler] = field(default_factory=list)
+    _zero: float | None = None
 
     def __post_init__(self) -> None:
         self._draw = random.Random(f"{self.faults.seed}/{self.own}")
+
+    def begin(self, zero: float) -> None:
+        """The flight has started at a time by ``now``: partitions come when they are due."""
+        self._zero = zero
+        loop = asyncio.get_running_loop()
+        for partition in self.faults.partitions:
+            for began, when in ((True, partition.start), (False, partition.end)):
+                loop.call_later(max(zero + when - self.now(), 0.0), self._change, began, partition)
+
+    def _change(self, began: bool, partition: Partition) -> None:
+        """A partition begins or ends: tokens on its other side go or come."""
+        for key in sorted(self._tokens):
+            if self._parts(partition, key):
+                for handler in self._watchers:
+                    handler(key, not began)
 
     def publish(self, key: str, data: bytes) -> None:
         """Say something."""
@@ -140,15 +162,7 @@ class FaultyBus:
             if not self.cut_off(key):
                 handler(key, alive)
 
-        def change(began: bool, partition: Partition) -> None:
-            for key in sorted(self._tokens):
-                if self._parts(partition, key):
-                    handler(key, not began)
-
-        loop = asyncio.get_running_loop()
-        for partition in self.faults.partitions:
-            for began, when in ((True, partition.start), (False, partition.end)):
-                loop.call_later(max(when - self.now(), 0.0), change, began, partition)
+        self._watchers.append(handler)
         return self.bus.watch(pattern, hear)
 
     def close(self) -> None:
@@ -157,7 +171,10 @@ class FaultyBus:
 
     def cut_off(self, key: str) -> bool:
         """Whether a partition lies between this member and the one whose key it is."""
-        here = [one for one in self.faults.partitions if one.start <= self.now() < one.end]
+        if self._zero is None:
+            return False
+        passed = self.now() - self._zero
+        here = [one for one in self.faults.partitions if one.start <= passed < one.end]
         return any(self._parts(partition, key) for partition in here)
 
     def _parts(self, partition: Partition, key: str) -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from tricover.errors import InputError
-from tricover.fleet.crew import ROUTER, Crew, Settings, reach_of
+from tricover.fleet.crew import ROUTER, STARTED, Crew, Settings, reach_of
 from tricover.fleet.journal import open_journal
 from tricover.fleet.keys import make_keys
 from tricover.fleet.links import member_config
@@ -101,7 +101,6 @@ def fly_fleet(
         endpoint += "?mixed_rel=1" if settings.links == "quic" else ""
         crew = Crew(mission, settings, endpoint, keys, mission_digest(mission, token_hex(8)))
         nursery = Nursery(crew)
-        crew.began = nursery.told
         try:
             return asyncio.run(_Operation(crew, nursery, progress).conduct(store, overwrite))
         finally:
@@ -115,8 +114,9 @@ class _Operation:
         self.crew, self.nursery, self.progress = crew, nursery, progress
         self.interrupted, self.exits = False, dict[str, int]()
         self.last_fault: float | None = None
-        self.started, self.first = crew.began, 0
-        """When the slowest had taken its first steps, and how many."""
+        self.began, self.first = time.monotonic(), 0
+        self.started: float | None = None
+        """When the slowest had taken its first steps, ``first`` of them."""
         self.memory: float | None = None
 
     async def conduct(self, store: str | PathLike[str] | None, overwrite: bool) -> Flown:
@@ -132,7 +132,8 @@ class _Operation:
             await self._start_agents(tower)
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._interrupt)
             report = await self._watch(tower)
-            seconds, agreed = time.monotonic() - self.started, self._agreed_after(tower)
+            seconds = time.monotonic() - (self.started or self.began)
+            agreed = self._agreed_after(tower)
             await self._end(radio, tower)
         run = run_of(tower.tracks, store, overwrite)
         if journal is not None:
@@ -168,24 +169,30 @@ class _Operation:
 
     async def _watch(self, tower: Tower) -> Report:
         """Until the team has settled, or all have ended, or it takes too long."""
-        events, began = _events(self.crew.settings), self.crew.began
-        limit = inf if self.crew.settings.seconds is None else self.crew.settings.seconds
+        events, settings = _events(self.crew.settings), self.crew.settings
+        limit = self.began + (inf if settings.seconds is None else settings.seconds)
         while True:
             await asyncio.sleep(LOOKS)
             self._collect()
-            now = time.monotonic() - began
-            while events and events[0][0] <= now:
-                self._happen(*events.pop(0)[1:])
             report = tower.report()
             if tower.journal is not None:
                 tower.journal.flush()
             if self.progress is not None:
                 self.progress(report, tower)
-            if not self.first and report.step > 0:
-                self.started, self.first, self.memory = time.monotonic(), report.step, self._private_memory()
+            if self.started is None and report.step > 0:
+                self._start(report)
+            while events and self.started is not None and self.started + events[0][0] <= time.monotonic():
+                self._happen(*events.pop(0)[1:])
             flying = any(name != ROUTER for name in self.nursery.pids)
-            if self.interrupted or now > limit or not (flying or events) or self._finished(report, bool(events)):
+            over = self.interrupted or time.monotonic() > limit or not (flying or events)
+            if over or self._finished(report, bool(events)):
                 return report
+
+    def _start(self, report: Report) -> None:
+        """All have taken a step: from now on faults are timed."""
+        self.started, self.first, self.memory = time.monotonic(), report.step, self._private_memory()
+        for name in self.nursery.pids:
+            self.nursery.signal(name, STARTED)
 
     def _finished(self, report: Report, more: bool) -> bool:
         """Whether the team has settled, and no fault is to come or may not have been noticed yet."""
@@ -205,7 +212,7 @@ class _Operation:
     def _happen(self, what: str, name: str) -> None:
         self.last_fault = time.monotonic()
         if what == "join":
-            self.nursery.start(name)
+            self.nursery.start(name, self.started)
         elif what != "heal":
             numbers = {"kill": signal.SIGKILL, "freeze": signal.SIGSTOP, "thaw": signal.SIGCONT}
             self.nursery.signal(name, numbers[what])
@@ -238,7 +245,7 @@ class _Operation:
 def _events(settings: Settings) -> list[tuple[float, str, str]]:
     """What happens to processes, in the order of time."""
     found = [(at.start, "kill", name) for at in settings.kills for name in at.members]
-    found += [(at.start + at.seconds, "heal", name) for at in settings.partitions for name in at.members[:1]]
+    found += [(partition.end, "heal", "") for partition in settings.faults.partitions]
     for at in settings.freezes:
         for name in at.members:
             found += [(at.start, "freeze", name), (at.start + at.seconds, "thaw", name)]

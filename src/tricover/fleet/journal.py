@@ -1,8 +1,8 @@
 """Everything that a recorder heard, as it came: a file to which messages are appended, signatures included.
 
     first line   JSON: format, the digest of the mission, how many agents there are, and the mission itself
-    then         for each message: its length and checksum (CRC-32; 4 bytes each), when it was heard (8 bytes, s since
-                 1970), the message
+    then         for each message: its length (4 bytes), when it was heard (8 bytes, s since 1970), checksums of the
+                 message and of all before it (CRC-32; 4 bytes each), the message
 
 A recorder that is killed leaves all that it had heard. A message that was cut short at the end is left out; one that
 was damaged is an error.
@@ -12,7 +12,7 @@ import json
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Self
+from typing import IO, Any, Self
 from zlib import crc32
 
 from tricover.errors import FileFormatError, StoreError
@@ -25,7 +25,8 @@ __all__ = ["Journal", "open_journal", "tracks_of"]
 
 FORMAT = 1
 """Of the file; others are not read."""
-_ENTRY = struct.Struct("<IId")
+_ENTRY = struct.Struct("<IdI")
+_CHECK = struct.Struct("<I")
 
 
 class Journal:
@@ -39,7 +40,8 @@ class Journal:
 
     def add(self, data: bytes, time: float) -> None:
         """Append a message."""
-        self._file.write(_ENTRY.pack(len(data), crc32(data), time) + data)
+        head = _ENTRY.pack(len(data), time, crc32(data))
+        self._file.write(head + _CHECK.pack(crc32(head)) + data)
 
     def flush(self) -> None:
         """Hand what was written to the operating system."""
@@ -73,15 +75,15 @@ def tracks_of(path: Path) -> Tracks:
     """What was said in a flight, from its file."""
     try:
         with path.open("rb") as file:
-            head = json.loads(file.readline())
-            if head["tricover flight"] != FORMAT:
-                raise FileFormatError(f"{path}: a flight of format {head['tricover flight']}, not {FORMAT}")
+            head = _head(file.readline(), path)
             mission = Mission.from_json(json.dumps(head["mission"]))
             tracks, digest = Tracks(mission), bytes.fromhex(head["digest"])
             for data in _entries(file):
                 header = header_of(data)
                 if header.mission == digest:
                     tracks.add(header, decoded(data, header, mission.agents))
+    except FileFormatError:
+        raise
     except OSError as error:
         raise FileFormatError(f"cannot read {path}: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, MalformedError, RecursionError) as error:
@@ -89,12 +91,21 @@ def tracks_of(path: Path) -> Tracks:
     return tracks
 
 
+def _head(line: bytes, path: Path) -> dict[str, Any]:
+    head: dict[str, Any] = json.loads(line)
+    if head["tricover flight"] != FORMAT:
+        raise FileFormatError(f"{path}: a flight of format {head['tricover flight']}, not {FORMAT}")
+    return head
+
+
 def _entries(file: IO[bytes]) -> Iterator[bytes]:
-    while len(head := file.read(_ENTRY.size)) == _ENTRY.size:
-        length, checksum, _ = _ENTRY.unpack(head)
-        data = file.read(min(length, LONGEST))
-        if len(data) < length <= LONGEST:
-            return
-        if length > LONGEST or crc32(data) != checksum:
+    while len(head := file.read(_ENTRY.size + _CHECK.size)) == _ENTRY.size + _CHECK.size:
+        length, _, checksum = _ENTRY.unpack_from(head)
+        if _CHECK.pack(crc32(head[: _ENTRY.size])) != head[_ENTRY.size :] or length > LONGEST:
+            raise ValueError("an entry that was damaged")
+        data = file.read(length)
+        if len(data) < length:
+            return  # it was cut short
+        if crc32(data) != checksum:
             raise ValueError("an entry that was damaged")
         yield data

@@ -35,8 +35,11 @@ class Play(Protocol):
     def warm(self) -> Any:
         """Load and compile what is needed; what the program is to know of it, as JSON has it."""
 
-    def play(self, name: str, watched: int) -> int:
-        """Be the process of this name, until it is over or the pipe ``watched`` ends; its exit code."""
+    def play(self, name: str, watched: int, note: Any) -> int:
+        """Be the process of this name, until it is over or the pipe ``watched`` ends; its exit code.
+
+        ``note`` is what the program gave for it when it began.
+        """
 
 
 class Nursery:
@@ -73,9 +76,9 @@ class Nursery:
             self.close()
             raise
 
-    def start(self, name: str) -> int:
-        """Begin a process; its pid."""
-        pid = int(self._ask("start", name))
+    def start(self, name: str, note: Any = None) -> int:
+        """Begin a process with a note for it, as JSON has it; its pid."""
+        pid = int(self._ask("start", name, note))
         self.pids[name] = pid
         self.ended.pop(name, None)
         return pid
@@ -118,9 +121,10 @@ class Nursery:
                 end.close()
         self._process.wait()
 
-    def _ask(self, *words: str) -> Any:
-        self._link.write(json.dumps(words) + "\n")
-        self._link.flush()
+    def _ask(self, *words: Any) -> Any:
+        with contextlib.suppress(BrokenPipeError):  # then there is no answer
+            self._link.write(json.dumps(words) + "\n")
+            self._link.flush()
         return self._answer()
 
     def _answer(self) -> Any:
@@ -163,7 +167,7 @@ def serve() -> NoReturn:
         gc.freeze()  # what is there stays shared: Python does not go through it again
         while line := _next(lines, link, watched):
             word, *rest = json.loads(line)
-            _say(lines, answer=_forked(what, rest[0], watched, link) if word == "start" else _collected())
+            _say(lines, answer=_forked(what, rest, watched, link) if word == "start" else _collected())
     os._exit(0)
 
 
@@ -179,14 +183,15 @@ def _say(lines: Any, **answer: Any) -> None:
     lines.flush()
 
 
-def _forked(what: Play, name: str, watched: int, link: socket.socket) -> int:
+def _forked(what: Play, name_and_note: list[Any], watched: int, link: socket.socket) -> int:
     pid = os.fork()
     if pid:
         return pid
     code = 1
     try:
         os.close(link.fileno())
-        code = what.play(name, watched)
+        name, note = name_and_note
+        code = what.play(name, watched, note)
     except BaseException:
         traceback.print_exc()
         raise
