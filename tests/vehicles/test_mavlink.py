@@ -85,6 +85,7 @@ def test_it_takes_off_drives_and_lands(firmware):
         states = drive_to(rider, states, 11.0, 22.0)
         assert states[0, :3] == pytest.approx((11, 22, 1), abs=0.1)
         assert autopilot.flight.body.place == pytest.approx((1, 2, 1), abs=0.1)
+        until(lambda: count(autopilot, "HEARTBEAT"))
         rider.finish()
         assert not autopilot.flight.armed
         assert autopilot.flight.body.place == pytest.approx((1, 2, 0), abs=0.1)
