@@ -206,6 +206,28 @@ def test_it_returns_and_lands_when_nobody_is_there(pilot):
     assert pilot.modes()[-1] == mode("AUTO.LOITER", False)
 
 
+def test_on_the_ground_nobody_need_be_there():
+    pilot = Pilot(Autopilot(parameters={"COM_DISARM_PRFLT": 1e6}))
+    pilot.commands(ARM, 1)
+    pilot.waits(12, linked=False)
+    assert pilot.modes()[-1] == mode("AUTO.LOITER", True)
+    assert pilot.texts() == []
+
+
+def test_it_returns_as_high_as_it_is_if_that_is_higher(pilot):
+    pilot.flies(8.0)
+    pilot.waits(4)
+    pilot.waits(0.5, aim=(6.0, 0.0, -8.0))
+    pilot.commands(SET_MODE, 1, 6)
+    pilot.waits(8, aim=(6.0, 0.0, -8.0))
+    assert pilot.commands(RETURN) == ACCEPTED
+    heights = []
+    while pilot.autopilot.flight.body.place[1] > 1:
+        pilot.waits(0.5)
+        heights.append(pilot.autopilot.flight.body.place[2])
+    assert min(heights) == pytest.approx(8.0, abs=0.1)
+
+
 def test_an_autopilot_is_nobody_on_the_ground(pilot):
     pilot.flies()
     for _ in range(12):

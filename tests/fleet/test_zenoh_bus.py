@@ -25,6 +25,7 @@ def test_a_flood_pushes_out_the_oldest_of_its_own():
     assert [one for one in found if one in ("first", "second")] == ["first", "second"]
     assert found.index("second") < 4  # its turn comes soon, however many wait
     assert [one for one in found if isinstance(one, int)] == list(range(10_000 - MESSAGES, 10_000))
+    assert not waiting._sizes  # of keys that were spoken under once nothing is left
 
 
 def test_long_messages_push_out_each_other_but_one_is_always_kept():

@@ -85,6 +85,7 @@ def test_it_takes_off_drives_and_lands(firmware):
         states = drive_to(rider, states, 11.0, 22.0)
         assert states[0, :3] == pytest.approx((11, 22, 1), abs=0.1)
         assert autopilot.flight.body.place == pytest.approx((1, 2, 1), abs=0.1)
+        until(lambda: count(autopilot, "HEARTBEAT"))
         rider.finish()
         assert not autopilot.flight.armed
         assert autopilot.flight.body.place == pytest.approx((1, 2, 0), abs=0.1)
@@ -185,7 +186,9 @@ def test_a_pilot_takes_over_and_keeps_control(firmware, taken, name):
         sent, beats = link.setpoints, count(autopilot, "HEARTBEAT")
         until(lambda: count(autopilot, "HEARTBEAT") > beats)  # we are still there, and silent
         assert link.setpoints == sent
-        with pytest.raises(TakenOverError):
+        autopilot.flight.disarm(force=True)
+        until(lambda: not link.armed)
+        with pytest.raises(TakenOverError, match=f"changed to mode {name}"):  # what came first is said
             rider.finish()
         asked = [one.command for one in autopilot.received if one.get_type() == "COMMAND_LONG"]
         assert asked == [176]  # the pilot's
@@ -204,6 +207,18 @@ def test_disarming_in_flight_is_a_loss():
         autopilot.flight.disarm(force=True)
         with pytest.raises(TakenOverError, match="disarmed, by itself or by its pilot"):
             drive(rider, states, 11.0, 20.0, LONG)
+
+
+def test_what_others_are_answered_is_no_answer_to_us():
+    class Busy(Recorded):
+        def handle(self, message):
+            replies = super().handle(message)
+            to_other = common.MAVLink_command_ack_message(getattr(message, "command", 0), 2, 0, 0, 255, 190)
+            return [to_other, *replies]
+
+    with flown(Busy()) as (rider, _, autopilot):
+        assert autopilot.flight.armed
+        rider.finish()
 
 
 class Refusing(Recorded):

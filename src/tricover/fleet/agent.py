@@ -31,7 +31,7 @@ from tricover.fleet.membership import Membership, Patience
 from tricover.fleet.messages import OPERATOR, Command, Intent, Past, Place
 from tricover.fleet.orders import with_targets
 from tricover.fleet.radio import FRESH, Radio
-from tricover.vehicles import Mixed, take_off
+from tricover.vehicles import Mixed, come_down, take_off
 
 __all__ = ["Manners", "fly"]
 
@@ -375,10 +375,12 @@ async def fly(member: Member, radio: Radio, manners: Manners, now: Callable[[], 
         if member.step == member.mission.scenario.steps:  # else it leaves as planned
             await flight.linger()
     finally:
-        if pilot is not None:
-            await asyncio.to_thread(pilot.finish)
-        await _farewell(flight)
-        withdraw()
+        try:
+            if pilot is not None:
+                await asyncio.to_thread(come_down, pilot, member.agent)
+        finally:  # whoever flies it now, the others hear that this agent does not any more
+            await _farewell(flight)
+            withdraw()
     return member
 
 

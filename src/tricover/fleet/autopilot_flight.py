@@ -112,8 +112,6 @@ class Flight:
         """Start the rotors."""
         if not self.healthy:
             return "Arming denied: not ready"
-        if self.role in ("land", "return"):
-            return "Arming denied: landing or returning"
         if not self.armed:
             self.armed, self._has_flown, self._still_since = True, False, self.time
         return ""

@@ -130,7 +130,7 @@ def _points_as_bytes(points: TargetLists) -> bytes:
 
 def _place(body: memoryview, step: int, agents: int) -> Place:
     x, y, *numbers, flags, before, size = _PLACE.unpack_from(body)
-    if size != (agents + 7) // 8 or flags >= 2 * _TELLS:
+    if size != (agents + 7) // 8:
         raise MalformedError("a place of another team")
     last, end = _action(numbers, flags & ~_TELLS), _PLACE.size + size
     living = np.unpackbits(np.frombuffer(body[_PLACE.size : end], np.uint8), count=agents).astype(np.bool_)

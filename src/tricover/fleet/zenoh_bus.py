@@ -58,7 +58,8 @@ class Waiting:
         self._lock = Lock()
 
     def __len__(self) -> int:
-        return self._count
+        with self._lock:  # else one that is about to be pushed out may be counted
+            return self._count
 
     def add(self, key: str, call: Call) -> None:
         """Let a call wait; the oldest ones of its key go if these are too many."""

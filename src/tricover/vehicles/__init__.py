@@ -3,7 +3,7 @@
 from tricover.vehicles.aoc import AOCReport, AOCRow, check_aoc
 from tricover.vehicles.gone import Gone
 from tricover.vehicles.landing import inside
-from tricover.vehicles.mixed import Mixed, flies_for_real, lands, take_off
+from tricover.vehicles.mixed import Mixed, come_down, flies_for_real, lands, take_off
 from tricover.vehicles.protocol import LANDINGS, Landing, Piloted, Vehicle, check_vehicle, middles, step_draws
 from tricover.vehicles.registry import KINDS, is_built_in, settings, vehicle
 from tricover.vehicles.step_lengths import ranges
@@ -20,6 +20,7 @@ __all__ = [
     "Vehicle",
     "check_aoc",
     "check_vehicle",
+    "come_down",
     "flies_for_real",
     "inside",
     "is_built_in",

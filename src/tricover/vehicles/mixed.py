@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from tricover.errors import InputError, LostControlError, listed
 from tricover.vehicles.protocol import Floats, Landing, Piloted, Vehicle, placed, ready
 
-__all__ = ["Mixed", "flies_for_real", "lands", "take_off"]
+__all__ = ["Mixed", "come_down", "flies_for_real", "lands", "take_off"]
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,14 @@ def take_off(vehicle: Vehicle, states: Floats, agents: NDArray[np.intp]) -> Floa
         return vehicle.begin(states) if isinstance(vehicle, Mixed | Piloted) else states.copy()
     except LostControlError as error:  # it names rows of the batch
         raise error.of(agents[list(error.agents)].tolist()) from error
+
+
+def come_down(vehicle: Piloted, agent: int) -> None:
+    """Land the real vehicle of an agent; an error names the agent."""
+    try:
+        vehicle.finish()
+    except LostControlError as error:
+        raise error.of([agent]) from error
 
 
 def flies_for_real(vehicle: Vehicle) -> bool:
