@@ -81,7 +81,7 @@ class _Flight:
         """Whether all whom it needs have been there once."""
         self._behind: dict[int, tuple[str, bytes]] = {}
         self._steps: dict[int, int] = {}
-        self._heard: dict[int, tuple[int, int, int]] = {}
+        self._heard: dict[int, bytes] = {}
         self._senders: set[int] = set()
         self._met: set[int] = set()
         self._doubted: set[int] = set()
@@ -119,9 +119,8 @@ class _Flight:
         self.news.set()
 
     def _known(self, sender: int, data: bytes) -> bool:
-        """Whether it is a place that was said before: to verify it again costs more than all else."""
-        order = self.radio.order_of(data)
-        return order is not None and self._heard.get(sender) == order
+        """Whether it is the place that was said last, to the byte: to verify it again costs more than all else."""
+        return self._heard.get(sender) == data
 
     @staticmethod
     def _sender(key: str) -> int:
@@ -136,8 +135,8 @@ class _Flight:
         header, message = found
         self.heard_at = self.now()
         self._steps[header.sender] = header.step
-        self._heard[header.sender] = header.kind, header.boot, header.step
         if isinstance(message, Place):
+            self._heard[header.sender] = data
             self.member.hear(header.sender, header.step, message)
         elif isinstance(message, Intent):
             self.member.hear_intent(header.sender, header.step, message)

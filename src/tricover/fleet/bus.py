@@ -25,6 +25,10 @@ Close: TypeAlias = Callable[[], None]
 class Bus(Protocol):
     """One member's way to all others."""
 
+    @property
+    def dropped(self) -> int:
+        """How many messages a flood pushed out before they were handed over."""
+
     def publish(self, key: str, data: bytes) -> None:
         """Say something to all who subscribed to the key; it may get lost."""
 
@@ -59,6 +63,8 @@ class MemoryHub:
 
 class MemoryBus:
     """The twin in memory of a bus; see ``Bus``."""
+
+    dropped = 0  # nothing waits here
 
     def __init__(self, hub: MemoryHub) -> None:
         self._hub = hub

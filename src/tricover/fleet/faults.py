@@ -129,6 +129,11 @@ class FaultyBus:
                 for handler in self._watchers:
                     handler(key, not began)
 
+    @property
+    def dropped(self) -> int:
+        """How many messages a flood pushed out."""
+        return self.bus.dropped
+
     def publish(self, key: str, data: bytes) -> None:
         """Say something."""
         self.bus.publish(key, data)
@@ -179,6 +184,6 @@ class FaultyBus:
 
     def _parts(self, partition: Partition, key: str) -> bool:
         parts = key.split("/")
-        if len(parts) < 4 or parts[2] != "agent":
+        if len(parts) < 4 or parts[2] != "agent" or not parts[3].isdecimal():
             return False
         return (self.own in partition.members) != (int(parts[3]) in partition.members)

@@ -67,7 +67,7 @@ class Tower:
         self._tokens: set[tuple[int, str]] = set()
         self._last: dict[int, Place] = {}
         self._steps: dict[int, int] = {}
-        self._known: dict[str, object] = {}
+        self._known: dict[str, bytes] = {}
         self._unsettled: dict[int, int] = {}
         self._oldest: deque[int] = deque(maxlen=20 * self.mission.agents)
         self.radio.bus.subscribe(f"{self.radio.root}/agent/*/place", self.hear)
@@ -76,14 +76,13 @@ class Tower:
 
     def hear(self, key: str, data: bytes) -> None:
         """Somebody said something; what was said before, as a place that is repeated, is not looked into."""
-        order = self.radio.order_of(data)
-        if order is not None and order == self._known.get(key):
+        if data == self._known.get(key):
             return
         found = self.radio.opened(key, data)
         if found is None:
             return
         self.messages += 1
-        self._known[key] = order
+        self._known[key] = data
         if self.journal is not None:
             self.journal.add(data, self.radio.now())
         self.tracks.add(*found)
@@ -125,10 +124,15 @@ class Tower:
             len(beliefs),
             agreed,
             self.messages,
-            dict(self.radio.refused),
+            self._refused(),
             _spread(self.radio.delays),
             agreed and bool(flying) and len(settled) == len(flying) and self._quiet(flying),
         )
+
+    def _refused(self) -> dict[str, int]:
+        """How many messages were dropped, by reason; those that a flood pushed out were not even looked at."""
+        flood = {"flood": self.radio.bus.dropped} if self.radio.bus.dropped else {}
+        return {**self.radio.refused, **flood}
 
     def _expected(self, agent: int, step: int) -> bool:
         """Whether the mission has an agent at a step."""
