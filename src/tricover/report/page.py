@@ -6,6 +6,7 @@ give the same bytes.
 """
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Section", "figure_section", "figures_html", "nested", "resource", "table_section", "write_page"]
 
-_SCRIPTS = ("cells.js", "run.js", "marks.js", "playback.js")  # in this order
+_SCRIPTS = ("cells.js", "run.js", "marks.js", "ground.js", "playback.js")  # in this order
+_OF_MODULES = re.compile(r"^(import .*\n|export )", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ def write_page(
         contents=contents,
         body=with_own_names(body),
         style=resource("style.css"),
-        script="".join(map(resource, _SCRIPTS)),
+        script=_script(),
     )
     write_whole(path, page)
     return Path(path)
@@ -123,6 +125,11 @@ def _names(sections: Sequence[Section]) -> list[str]:
             name, again = f"{slug(section.title)}-{again}", again + 1
         names.append(name)
     return names
+
+
+def _script() -> str:
+    """All scripts as one: modules that the studio shares lose what makes them modules, as a file has no others."""
+    return '"use strict";\n' + "".join(_OF_MODULES.sub("", resource(name)) for name in _SCRIPTS)
 
 
 def resource(name: str) -> str:
