@@ -22,10 +22,19 @@ from tricover.report.svg import inline_svg, with_own_names
 if TYPE_CHECKING:
     from tricover.report.svg import Drawing
 
-__all__ = ["Section", "figure_section", "figures_html", "nested", "resource", "table_section", "write_page"]
+__all__ = [
+    "Section",
+    "figure_section",
+    "figures_html",
+    "nested",
+    "one_script",
+    "resource",
+    "table_section",
+    "write_page",
+]
 
 _SCRIPTS = ("cells.js", "run.js", "marks.js", "ground.js", "playback.js")  # in this order
-_OF_MODULES = re.compile(r"^(import .*\n|export )", re.MULTILINE)
+_OF_MODULES = re.compile(r"^(import .*\n|export (?!default))", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -102,7 +111,7 @@ def write_page(
         contents=contents,
         body=with_own_names(body),
         style=resource("style.css"),
-        script=_script(),
+        script='"use strict";\n' + one_script(map(resource, _SCRIPTS)),
     )
     write_whole(path, page)
     return Path(path)
@@ -127,9 +136,13 @@ def _names(sections: Sequence[Section]) -> list[str]:
     return names
 
 
-def _script() -> str:
-    """All scripts as one: modules that the studio shares lose what makes them modules, as a file has no others."""
-    return '"use strict";\n' + "".join(_OF_MODULES.sub("", resource(name)) for name in _SCRIPTS)
+def one_script(modules: Iterable[str]) -> str:
+    """The texts of modules as one script, in this order: it has nothing to import.
+
+    >>> one_script(['export function one() {}\\n', 'import { one } from "./one.js";\\none();\\n'])
+    'function one() {}\\none();\\n'
+    """
+    return "".join(_OF_MODULES.sub("", text) for text in modules)
 
 
 def resource(name: str) -> str:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from tricover.errors import InputError
 from tricover.own import label_of
+from tricover.report.playback import colours_of
 from tricover.simulation import Mission, Run, Scenario
 from tricover.studio.figures import Figures
 from tricover.studio.timeline import Live, Recorded, Timeline
@@ -77,8 +78,20 @@ class Variant:
             "core": int(network.core),
             "motion": self.scenario.control.motion,
             "goal": label_of(self.scenario.control.goal),
+            **_colours(network.depth),
             "zones": [] if zones is None else [(ring - corner).tolist() for ring in zones],
         }
+
+
+def _colours(depth: int) -> dict[str, Any]:
+    """The colours of reports, by the names that scripts use."""
+    found = colours_of(depth)
+    return {
+        "colours": found["colours"],
+        "coreColour": found["core"],
+        "lostColour": found["lost"],
+        "ground": found["ground"],
+    }
 
 
 def box_of(variants: tuple[Variant, ...]) -> tuple[Floats, Floats]:
