@@ -12,7 +12,7 @@ from tricover.errors import InputError, MissingExtraError
 if TYPE_CHECKING:
     from tricover.simulation import Run, Scenario
 
-__all__ = ["studio"]
+__all__ = ["first_team", "studio"]
 
 
 def studio(
@@ -59,16 +59,23 @@ def studio(
     serve(session, opened, token_of(), ready)
 
 
-def _opened(path: Path | None) -> "Scenario | Run":
-    """The scenario or the run at a path; without one the paper's team, walking."""
+def first_team() -> "Scenario":
+    """The paper's team, walking in cells that are large enough to be seen."""
     from importlib.resources import as_file, files
 
+    from tricover.simulation import Scenario
+
+    with as_file(files("tricover.paper")) as folder:
+        scenario = Scenario.load(folder / "paper-57.toml").self_contained()
+    return scenario.replace(control={"motion": "walk", "resolution": 12})
+
+
+def _opened(path: Path | None) -> "Scenario | Run":
+    """The scenario or the run at a path; without one the paper's team."""
     from tricover.simulation import Run, Scenario
 
     if path is None:
-        with as_file(files("tricover.paper")) as folder:
-            scenario = Scenario.load(folder / "paper-57.toml").self_contained()
-        return scenario.replace(control={"motion": "walk", "resolution": 12})
+        return first_team()
     if path.suffix == ".toml":
         return Scenario.load(path)
     if not path.is_dir():

@@ -10,7 +10,7 @@ const HATCH = 9; // pixels between the lines in it
 export function drawAxes(pen, { width, height, left, top, perMetre }, colour) {
   const step = niceStep(80 / perMetre);
   pen.save();
-  pen.font = "11px system-ui, sans-serif";
+  pen.font = `${clamp(width / 110, 11, 19)}px system-ui, sans-serif`;
   pen.fillStyle = pen.strokeStyle = colour;
   pen.lineWidth = 1;
   pen.beginPath();

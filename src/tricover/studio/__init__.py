@@ -10,5 +10,6 @@ who has the token. ``messages`` is the protocol, and the page is in the folder `
 from tricover.studio.session import Answer, Session
 from tricover.studio.timeline import Live, Recorded, Timeline
 from tricover.studio.variant import Variant
+from tricover.studio.widget import view
 
-__all__ = ["Answer", "Live", "Recorded", "Session", "Timeline", "Variant"]
+__all__ = ["Answer", "Live", "Recorded", "Session", "Timeline", "Variant", "view"]

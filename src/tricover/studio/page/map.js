@@ -66,7 +66,7 @@ export class MapView {
     const looks = new Float32Array(2 * count);
     const paint = new Uint8Array(4 * count);
     const colour = [...bytes(this.facts.ground), clamp(280 - count / 30, 110, 230)];
-    const size = clamp(90 / Math.sqrt(count), 1.5, 4);
+    const size = clamp(90 / Math.sqrt(count), 1.5, 4) * this.larger();
     for (let target = 0; target < count; target++) {
       places.set(numbers.subarray(3 * target, 3 * target + 2), 2 * target);
       looks.set([size * Math.sqrt(clamp(numbers[3 * target + 2], 0.2, 16)), 0], 2 * target);
@@ -79,7 +79,7 @@ export class MapView {
   // Colours, sizes, links and triangles of the team as it is.
   dress() {
     if (!this.facts || this.team.layer.length !== this.team.count) return this.draw();
-    this.painter.agents.dress(...this.team.looks(this.facts, this.built, this.chosen));
+    this.painter.agents.dress(...this.team.looks(this.facts, this.built, this.chosen, this.larger()));
     this.painter.connect("links", this.team.links(this.built));
     this.painter.connect("triangles", this.team.triangles(this.built));
     this.dressed = this.team.count;
@@ -102,7 +102,12 @@ export class MapView {
       canvas.height = Math.round(height * dots);
     }
     Object.assign(this, { width, height, dots });
-    this.draw();
+    this.dress();
+  }
+
+  // How much larger than usual things are drawn: a projector's picture is seen from afar.
+  larger() {
+    return clamp(Math.min(this.width, this.height) / 620 || 1, 1, 2.2);
   }
 
   lens() {
@@ -179,7 +184,7 @@ export class MapView {
     pen.strokeStyle = ink;
     pen.lineWidth = 2;
     pen.beginPath();
-    pen.arc(x, y, radius(this.team.count) + 7, 0, 7);
+    pen.arc(x, y, (radius(this.team.count) + 7) * this.larger(), 0, 7);
     pen.stroke();
   }
 

@@ -46,13 +46,13 @@ export class Team {
     });
   }
 
-  // Colours (count, 4) as bytes, and diameters with shapes (count, 2).
-  looks({ boundary, core, colours, coreColour, lostColour }, built, chosen) {
+  // Colours (count, 4) as bytes, and diameters with shapes (count, 2), so many times larger than usual.
+  looks({ boundary, core, colours, coreColour, lostColour }, built, chosen, larger) {
     const paint = new Uint8Array(4 * this.count);
     const looks = new Float32Array(2 * this.count);
     const palette = colours.map(bytes);
     const lost = bytes(lostColour);
-    const size = 2 * radius(this.count);
+    const size = 2 * radius(this.count) * larger;
     for (let agent = 0; agent < this.count; agent++) {
       const layer = this.layer[agent];
       const colour = layer < 0 ? lost : palette[Math.min(layer, palette.length - 1)];
