@@ -36,6 +36,7 @@ TITLES = {
     "moving": "Targets that move",
     "sight": "Agents that see only so far",
     "rl": "Learning environments",
+    "studio": "The studio",
     "samples": "Equality with the plain loop, on samples",
     "scaling": "Scaling",
 }

@@ -30,6 +30,7 @@ TOPICS = (
     "moving",
     "sight",
     "rl",
+    "studio",
     "samples",
     "scaling",
 )

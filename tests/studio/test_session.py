@@ -226,6 +226,9 @@ def test_the_certificate_claim_by_claim(studio):
     assert told["holds"] == certificate.holds
     assert [claim["title"] for claim in told["claims"]] == [claim.title for claim in certificate]
     assert [claim["verdict"] for claim in told["claims"]] == [claim.verdict for claim in certificate]
+    leads = {claim["key"]: (claim["agent"], claim["step"]) for claim in told["claims"]}
+    assert leads["theorem3"] == (None, run.settled_at)
+    assert leads["structure"] == leads["evidence"] == (None, None), "they speak of all steps"
 
 
 def test_a_claim_that_fails_names_an_agent_and_a_step(tmp_path):

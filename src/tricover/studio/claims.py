@@ -7,6 +7,8 @@ from tricover.certificates import Certificate
 
 __all__ = ["claims_of"]
 
+_STEPS = ("step", "settled", "since", "arrived")  # among the figures of claims
+
 
 def claims_of(certificate: Certificate) -> dict[str, Any]:
     """The verdict on the whole, and all claims in plain values."""
@@ -16,9 +18,11 @@ def claims_of(certificate: Certificate) -> dict[str, Any]:
 
 
 def _speaks_of(claim: dict[str, Any]) -> dict[str, int | None]:
-    """Where to look: at the first fault, or at the agent and step among the figures."""
+    """Where to look: at the first fault, or at the step from which on the claim is true."""
     where = claim["faults"][0] if claim["faults"] else claim["figures"]
-    whole = {name: value for name, value in where.items() if isinstance(value, int) and not isinstance(value, bool)}
-    agent = next((value for name, value in whole.items() if "agent" in name and name != "agents"), None)
-    step = next((value for name, value in whole.items() if "step" in name or name == "settled_at"), None)
-    return {"agent": agent, "step": step}
+    return {"agent": _whole(where, ("agent",)), "step": _whole(where, _STEPS)}
+
+
+def _whole(where: dict[str, Any], names: tuple[str, ...]) -> int | None:
+    """The first of these that is a whole number."""
+    return next((where[name] for name in names if type(where.get(name)) is int), None)

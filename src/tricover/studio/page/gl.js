@@ -89,10 +89,19 @@ class Points {
   }
 }
 
+// Whether there is a graphics card: in software, smooth edges take two to three times as long as all the rest.
+function smooth() {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  const names = gl?.getExtension("WEBGL_debug_renderer_info");
+  const name = names ? gl.getParameter(names.UNMASKED_RENDERER_WEBGL) : "";
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return !/swiftshader|llvmpipe|softpipe|software/i.test(name);
+}
+
 export class Painter {
   constructor(canvas) {
     this.canvas = canvas;
-    this.gl = canvas.getContext("webgl2", { antialias: true, premultipliedAlpha: true, preserveDrawingBuffer: true });
+    this.gl = canvas.getContext("webgl2", { antialias: smooth(), premultipliedAlpha: true });
     if (!this.gl) throw new Error("This page needs WebGL 2, which every current browser has: switch it on.");
     const { gl } = this;
     this.program = compiled(gl);
@@ -115,7 +124,8 @@ export class Painter {
     this[which].count = indices.length;
   }
 
-  draw({ width, height, dots, lens, part, show, ink }) {
+  // Of the links only so many, those of the first layers, where there is little time.
+  draw({ width, height, dots, lens, part, show, ink, most }) {
     const { gl, names } = this;
     gl.viewport(0, 0, this.canvas.width, this.canvas.height);
     gl.clearColor(0, 0, 0, 0);
@@ -129,7 +139,8 @@ export class Painter {
     gl.uniform1f(names.dots, dots);
     if (show.targets) this.points(this.targets);
     if (show.triangles) this.elements(this.triangles, gl.TRIANGLES, [...ink, 0.05]);
-    if (show.links) this.elements(this.links, gl.LINES, [0, 0, 0, 0]);
+    const { buffer, count } = this.links;
+    if (show.links) this.elements({ buffer, count: Math.min(count, 2 * most) }, gl.LINES, [0, 0, 0, 0]);
     this.points(this.agents);
   }
 

@@ -8,6 +8,7 @@ import { Team, bytes, radius } from "./team.js";
 
 const REACH = 18; // pixels from an agent within which a pointer means it
 const ROOM = 34; // pixels around everything
+const MOVING = 3000; // links that are drawn of a team in motion: in software 30,000 of them take a tenth of a second
 const ARROW = 13; // pixels that an arrow of the policy needs
 const LOW = [68, 1, 84]; // ends of the colours of values: as of viridis, told apart by everybody
 const MIDDLE = [33, 145, 140];
@@ -23,6 +24,7 @@ export class MapView {
     this.inside = null;
     this.sketch = null; // what a tool draws: a circle, or corners of a zone
     this.built = Infinity;
+    this.playing = false;
     this.show = { links: true, triangles: false, targets: true, cells: true };
     this.element = document.createElement("div");
     this.element.className = "map";
@@ -42,8 +44,27 @@ export class MapView {
 
   // --- what is shown ---
 
+  // What is known besides numbers. Most of it stays as it is from step to step, and then so does the team's dress.
   tell(facts) {
+    const known = JSON.stringify([facts.boundary, facts.core, facts.colours, facts.zones]);
     this.facts = facts;
+    if (known === this.known) return;
+    this.known = known;
+    this.dress();
+    this.draw();
+  }
+
+  // Whether the team goes on by itself; at rest it is drawn in full.
+  play(playing) {
+    if (playing === this.playing) return;
+    this.playing = playing;
+    this.draw(true);
+  }
+
+  // The last layer that is shown.
+  build(layer) {
+    if (layer === this.built) return;
+    this.built = layer;
     this.dress();
   }
 
@@ -58,7 +79,7 @@ export class MapView {
       Object.assign(this.team, { heard, layer });
       this.dress();
     } else this.scatter(numbers, count);
-    this.draw();
+    this.draw(true);
   }
 
   scatter(numbers, count) {
@@ -83,13 +104,14 @@ export class MapView {
     this.painter.connect("links", this.team.links(this.built));
     this.painter.connect("triangles", this.team.triangles(this.built));
     this.dressed = this.team.count;
-    this.draw();
+    this.draw(true);
   }
 
   choose(agent) {
     this.chosen = agent;
     if (agent === null) this.inside = null;
     this.dress();
+    this.draw();
   }
 
   // --- where things are ---
@@ -103,6 +125,7 @@ export class MapView {
     }
     Object.assign(this, { width, height, dots });
     this.dress();
+    this.draw();
   }
 
   // How much larger than usual things are drawn: a projector's picture is seen from afar.
@@ -112,8 +135,9 @@ export class MapView {
 
   lens() {
     const { size, zoom, centre } = this.camera;
-    const fit = Math.min((this.width - 2 * ROOM) / Math.max(size[0], 1e-9), (this.height - 2 * ROOM) / Math.max(size[1], 1e-9));
-    const scale = zoom * Math.max(fit, 1e-9);
+    const room = 2 * ROOM * this.larger();
+    const fits = [this.width, this.height].map((pixels, axis) => (pixels - room) / Math.max(size[axis], 1e-9));
+    const scale = zoom * Math.max(Math.min(...fits), 1e-9);
     const [x, y] = centre || [size[0] / 2, size[1] / 2];
     return { scale, left: this.width / 2 - x * scale, top: this.height / 2 + y * scale };
   }
@@ -147,23 +171,34 @@ export class MapView {
     return this.lasts ? clamp((performance.now() - this.began) / this.lasts, 0, 1) : 1;
   }
 
-  draw() {
+  // Everything anew, or with `moved` the team alone.
+  draw(moved = false) {
+    this.stale ||= !moved;
     if (this.waiting) return;
     this.waiting = true;
     requestAnimationFrame(() => {
       this.waiting = false;
       this.paint();
-      if (this.part() < 1) this.draw();
+      if (this.part() < 1) this.draw(true);
     });
   }
 
   paint() {
     if (!this.facts || !this.width) return;
-    const { width, height, dots, pen } = this;
+    const { width, height, dots } = this;
     const lens = this.lens();
     const style = getComputedStyle(this.element);
     const ink = bytes(style.getPropertyValue("--sheet-ink").trim());
-    this.painter.draw({ width, height, dots, lens, part: this.part(), show: this.show, ink: ink.map((byte) => byte / 255) });
+    const most = this.playing || this.part() < 1 ? MOVING : Infinity;
+    this.painter.draw({ width, height, dots, lens, part: this.part(), show: this.show, most, ink: ink.map((byte) => byte / 255) });
+    this.frames += 1;
+    if (this.stale || this.chosen !== null) this.paintAbove(lens, style, `rgb(${ink})`);
+  }
+
+  // What seldom changes is drawn anew only when it has: to hand over a whole canvas takes longer than to draw a team.
+  paintAbove(lens, style, ink) {
+    const { width, height, dots, pen } = this;
+    this.stale = false;
     pen.setTransform(dots, 0, 0, dots, 0, 0);
     pen.clearRect(0, 0, width, height);
     pen.lineJoin = pen.lineCap = "round";
@@ -172,10 +207,9 @@ export class MapView {
     const { corner } = this.camera;
     const view = { width, height, left: left + corner[0], top: top + corner[1], perMetre: lens.scale };
     drawAxes(pen, view, style.getPropertyValue("--sheet-quiet").trim());
-    if (this.inside) this.drawInside(`rgb(${ink})`);
-    if (this.chosen !== null && this.chosen < this.team.count) this.drawChosen(`rgb(${ink})`);
-    if (this.sketch) this.drawSketch(`rgb(${ink})`);
-    this.frames += 1;
+    if (this.inside) this.drawInside(ink);
+    if (this.chosen !== null && this.chosen < this.team.count) this.drawChosen(ink);
+    if (this.sketch) this.drawSketch(ink);
   }
 
   drawChosen(ink) {

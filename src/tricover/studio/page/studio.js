@@ -74,9 +74,13 @@ class Studio {
   update(state) {
     const first = this.state === null;
     this.state = state;
+    const box = String([state.size, state.corner]);
     Object.assign(this.camera, { size: state.size, corner: state.corner });
     this.fit(state.variants.length);
     state.variants.forEach((facts, number) => this.maps[number].tell(facts));
+    this.maps.forEach((map) => map.play(state.playing));
+    if (box !== this.box) this.maps.forEach((map) => map.draw());
+    this.box = box;
     const { step, variants } = state;
     const length = Math.max(...variants.map((facts) => facts.length));
     const ended = variants.every((facts) => facts.ended);
@@ -193,10 +197,8 @@ class Studio {
     const { value, max } = part("layers");
     part("built").textContent = value === max ? "all" : `0 to ${value}`;
     for (const map of this.maps) {
-      map.built = value === max ? Infinity : Number(value);
-      map.dress();
+      map.build(value === max ? Infinity : Number(value));
     }
-    this.layered.show(this.maps[0]);
   }
 
   take(tool) {
@@ -231,7 +233,10 @@ class Studio {
     });
     part("scrub").addEventListener("input", ({ target }) => this.say("seek", { step: Number(target.value) }));
     part("speed").addEventListener("change", ({ target }) => this.say("speed", { value: Number(target.value) }));
-    part("layers").addEventListener("input", () => this.build());
+    part("layers").addEventListener("input", () => {
+      this.build();
+      this.layered.show(this.maps[0]);
+    });
     for (const button of part("tools").querySelectorAll("[data-tool]")) {
       button.addEventListener("click", () => this.take(button.dataset.tool));
     }
@@ -328,7 +333,7 @@ class Studio {
 
   layer(by) {
     part("layers").value = Number(part("layers").value) + by;
-    this.build();
+    part("layers").dispatchEvent(new Event("input"));
   }
 }
 

@@ -69,13 +69,14 @@ export class Team {
     return [paint, looks];
   }
 
-  // Pairs of agents: who is heard, and who hears. Colours are those of the second.
+  // Pairs of agents: who is heard, and who hears, layer by layer. Colours are those of the second.
   links(built) {
-    const pairs = [];
+    const byLayer = [];
     this.each(built, (agent, heard) => {
+      const pairs = (byLayer[this.layer[agent]] ||= []);
       for (const other of heard) pairs.push(other, agent);
     });
-    return new Uint32Array(pairs);
+    return new Uint32Array(byLayer.flat());
   }
 
   triangles(built) {
