@@ -6,15 +6,9 @@ import numpy as np
 import pytest
 
 import tricover as tc
-from tests.browser.studio_page import Visitor, browsing
+from tests.browser.studio_page import Visitor
 from tests.studio.served import served
 from tests.studio.teams import session, team
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browsing() as browser:
-        yield browser
 
 
 @pytest.fixture

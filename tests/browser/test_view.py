@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import tricover as tc
-from tests.browser.studio_page import browsing
 from tests.studio.teams import team
 from tests.studio.views import Heard
 
@@ -25,12 +24,6 @@ NOTEBOOK = """async (text) => {
   };
   front.render({ model, el });
 }"""
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browsing() as browser:
-        yield browser
 
 
 @pytest.fixture

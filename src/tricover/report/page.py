@@ -110,7 +110,7 @@ def write_page(
         verdicts=" ".join(verdict(words, good) for words, good in verdicts),
         contents=contents,
         body=with_own_names(body),
-        style=resource("style.css"),
+        style=resource("colours.css") + resource("style.css"),
         script='"use strict";\n' + one_script(map(resource, _SCRIPTS)),
     )
     write_whole(path, page)

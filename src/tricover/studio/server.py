@@ -29,8 +29,8 @@ __all__ = ["PORT", "application", "listening", "serve", "token_of"]
 
 PORT = 8765
 """Where a studio listens if nothing else is said, so that a page finds one again that was restarted."""
-DRAWING = ("cells.js", "ground.js", "marks.js")
-"""Modules that draw in reports too."""
+SHARED = ("cells.js", "colours.css", "ground.js", "marks.js")
+"""Files of reports that the page uses too."""
 _MEDIA = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 _TRY_LATER = 1013  # of a socket: too many pages, or one that does not keep up
 
@@ -62,10 +62,10 @@ def application(session: Session, token: str, hosts: list[str]) -> ASGIApp:
 async def _page(request: Request) -> Response:
     """A file of the page."""
     name = request.path_params.get("name", "index.html")
-    if name in DRAWING:
-        return Response(resource(name), media_type="text/javascript")
-    known = {entry.name: entry for entry in files("tricover.studio").joinpath("page").iterdir()}
     media = _MEDIA.get(Path(name).suffix)
+    if name in SHARED:
+        return Response(resource(name), media_type=media)
+    known = {entry.name: entry for entry in files("tricover.studio").joinpath("page").iterdir()}
     if name not in known or media is None:
         return PlainTextResponse("There is no such file.", 404)
     return Response(known[name].read_bytes(), media_type=media)
@@ -99,16 +99,20 @@ async def _live(hub: Hub, socket: WebSocket) -> None:
         return
     sending = asyncio.create_task(_send(socket, page))
     try:
-        while True:
-            text = await socket.receive_text()
+        while (text := await _received(socket)) is not None:
             await hub.hear(page, text)
-    except (WebSocketDisconnect, KeyError, RuntimeError):  # gone, or a binary message, which pages do not send
-        pass
     finally:
         hub.leave(page)
         sending.cancel()
         with suppress(asyncio.CancelledError):
             await sending
+
+
+async def _received(socket: WebSocket) -> str | None:
+    """What a page says; None when it is gone, or sends bytes, which pages do not."""
+    message = await socket.receive()
+    text: str | None = message.get("text")
+    return text
 
 
 async def _send(socket: WebSocket, page: Page) -> None:

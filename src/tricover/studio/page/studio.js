@@ -81,17 +81,26 @@ class Studio {
     this.maps.forEach((map) => map.play(state.playing));
     if (box !== this.box) this.maps.forEach((map) => map.draw());
     this.box = box;
-    const { step, variants } = state;
+    this.showPlayer(state);
+    this.showVariants(state.variants);
+    part("undo").disabled = !state.undo;
+    part("redo").disabled = !state.redo;
+    this.ask();
+    if (first && !state.step && !state.undo && !this.linked) this.say("play"); // a team that moves
+  }
+
+  showPlayer({ step, playing, speed, variants }) {
     const length = Math.max(...variants.map((facts) => facts.length));
     const ended = variants.every((facts) => facts.ended);
     const most = Math.max(...variants.map((facts) => facts.most));
     Object.assign(part("scrub"), { max: ended ? length : Math.min(most, Math.max(length, step) + 20), value: step });
     part("clock").textContent = ended && step >= length ? `step ${step}, the end` : `step ${step}`;
-    part("play").textContent = state.playing ? "Pause" : "Play";
-    part("play").setAttribute("aria-label", state.playing ? "Pause" : "Play");
-    part("speed").value = String(state.speed);
-    part("undo").disabled = !state.undo;
-    part("redo").disabled = !state.redo;
+    part("play").textContent = playing ? "Pause" : "Play";
+    part("play").setAttribute("aria-label", playing ? "Pause" : "Play");
+    part("speed").value = String(speed);
+  }
+
+  showVariants(variants) {
     part("compare").setAttribute("aria-pressed", String(variants.length > 1));
     part("which").hidden = variants.length < 2;
     this.variant = Math.min(this.variant, variants.length - 1);
@@ -101,8 +110,6 @@ class Studio {
     part("layers").max = depth;
     if (all) part("layers").value = depth;
     this.build();
-    this.ask();
-    if (first && !state.step && !state.undo && !this.linked) this.say("play"); // a team that moves
   }
 
   // As many maps as there are variants.
