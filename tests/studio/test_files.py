@@ -126,12 +126,13 @@ def test_a_scenario_too_large_for_a_link_says_so(tmp_path):
 def test_what_is_taken_away_is_the_run(studio, tmp_path):
     do(studio, "seek", step=60)
     run = studio.run(0)
-    content = {what: made(what, run) for what in KINDS if what != "film.gif"}
+    content = {what: made(what, run) for what in KINDS}
     (tmp_path / "mine.toml").write_bytes(content["scenario.toml"])
     assert tc.Scenario.load(tmp_path / "mine.toml") == team()
     zipfile.ZipFile(io.BytesIO(content["run.zip"])).extractall(tmp_path)
     np.testing.assert_array_equal(tc.Run.open(tmp_path / "run.zarr").positions, run.positions)
     assert b'<figure class="playback"' in content["report.html"]
     assert content["figure.svg"].startswith(b"<?xml")
+    assert content["film.gif"].startswith(b"GIF89a")
     with pytest.raises(InputError, match=r"there is no x\.exe"):
         made("x.exe", run)
