@@ -13,7 +13,7 @@ demo: .venv/.run
 
 test: .venv/.dev
 	@$(BIN)/python -m pytest --ignore tests/browser $(addprefix --ignore ,$(RENDERED) $(CAMPAIGNS)) --numprocesses auto --maxprocesses 4 --dist loadfile
-	@echo "Left to make check: figures, films, pages, the site and what the documentation shows ($(RENDERED)), the report in a real browser (tests/browser),"
+	@echo "Left to make check: figures, films, pages, the site and what the documentation shows ($(RENDERED)), the report and the studio in a real browser (tests/browser),"
 	@echo "  campaigns of broken files, stores, logs and crowded teams ($(CAMPAIGNS))"
 
 # What draws, films and builds pages takes long, and is seldom what a change is about.

@@ -37,6 +37,7 @@ TITLES = {
     "sight": "Agents that see only so far",
     "rl": "Learning environments",
     "fleet": "Fleets",
+    "studio": "The studio",
     "samples": "Equality with the plain loop, on samples",
     "scaling": "Scaling",
 }

@@ -31,6 +31,7 @@ TOPICS = (
     "sight",
     "rl",
     "fleet",
+    "studio",
     "samples",
     "scaling",
 )

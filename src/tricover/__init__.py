@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tricover.simulation import Scenario as Scenario
     from tricover.simulation import simulate as simulate
     from tricover.simulation import steps as steps
+    from tricover.studio import view as view
     from tricover.targets import Targets as Targets
     from tricover.vehicles import check_aoc as check_aoc
     from tricover.vehicles import vehicle as vehicle
@@ -56,6 +57,7 @@ _HOME = {
     "simulate": "simulation",
     "steps": "simulation",
     "vehicle": "vehicles",
+    "view": "studio",
 }
 
 __all__ = [
@@ -79,6 +81,7 @@ __all__ = [
     "simulate",
     "steps",
     "vehicle",
+    "view",
 ]
 
 

@@ -1,30 +1,12 @@
 """Debian's Chromium, headless, with an empty profile and no way to the network."""
 
 import os
-import shutil
 from contextlib import contextmanager
 
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
-FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--proxy-server=127.0.0.1:9",
-)
-
-
-def found(program):
-    path = shutil.which(program)
-    if path is None:
-        raise FileNotFoundError(f"no {program}: `make browser` installs Debian's chromium and chromium-driver")
-    return path
+from tests.browser.program import FLAGS, found
 
 
 @contextmanager

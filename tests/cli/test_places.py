@@ -25,6 +25,7 @@ READS = {
     "plot": ["run"],
     "report": ["run"],
     "run": ["scenario"],
+    "studio": ["subject"],
 }
 WRITES = {
     "animate": ["output"],
@@ -39,7 +40,7 @@ WRITES = {
     "reproduce": ["output"],
     "run": ["output"],
 }
-CASES = [(name, out, source) for name, sources in READS.items() for source in sources for out in WRITES[name]]
+CASES = [(name, out, source) for name, sources in READS.items() for source in sources for out in WRITES.get(name, ())]
 SCENARIO = '[formation]\nfile = "team.csv"\n[targets]\nfile = "sub/../targets.csv"\n'
 
 

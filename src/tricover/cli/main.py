@@ -34,6 +34,7 @@ from tricover.cli.plot import plot
 from tricover.cli.report import report
 from tricover.cli.reproduce import reproduce
 from tricover.cli.run import run
+from tricover.cli.studio import studio
 from tricover.errors import TricoverError, plain
 
 __all__ = ["app", "command", "main"]
@@ -85,6 +86,7 @@ _COMMANDS = (
     report,
     reproduce,
     run,
+    studio,
 )
 for _command in _COMMANDS:
     app.command()(guarded(_command))

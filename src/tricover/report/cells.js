@@ -1,8 +1,7 @@
-"use strict";
 // The cells of a triangle, and the policy of an agent among them; numbered as in Python (geometry.CellGrid).
 
 // A cell by its number: up or down, and the least of the barycentric coordinates of its corners, in cells.
-function cellBase(cell, size) {
+export function cellBase(cell, size) {
   const row = Math.floor(Math.sqrt(cell)); // row r from corner 0 holds 2r + 1 cells, up and down in turn
   const place = cell - row * row;
   const down = place % 2;
@@ -10,24 +9,24 @@ function cellBase(cell, size) {
   return { down, base: [size - 1 - row, j, row - j - down] };
 }
 
-function cellNumber(down, base, size) {
+export function cellNumber(down, base, size) {
   const row = size - 1 - base[0];
   return row * row + 2 * base[1] + down;
 }
 
 // Barycentric corners of a cell.
-function cellCorners(cell, size) {
+export function cellCorners(cell, size) {
   const { down, base } = cellBase(cell, size);
   return [0, 1, 2].map((corner) => base.map((part, k) => (part + (down ? k !== corner : k === corner)) / size));
 }
 
-function cellCentre(cell, size) {
+export function cellCentre(cell, size) {
   const { down, base } = cellBase(cell, size);
   return base.map((part) => (part + (down ? 2 : 1) / 3) / size);
 }
 
 // The cells that share an edge. One that points up has those below its sides, one that points down always three.
-function cellNeighbours(cell, size) {
+export function cellNeighbours(cell, size) {
   const { down, base } = cellBase(cell, size);
   const found = [];
   for (let k = 0; k < 3; k++) {
@@ -38,13 +37,13 @@ function cellNeighbours(cell, size) {
 }
 
 // Points of a triangle by their barycentric coordinates.
-function within(triangle, parts) {
+export function within(triangle, parts) {
   return [0, 1].map((axis) => parts[0] * triangle[0][axis] + parts[1] * triangle[1][axis] + parts[2] * triangle[2][axis]);
 }
 
 // The next cell of every cell: with the default reward, of all shortest walks to the goal that with the least
 // discounted sum of distances to it. Cells are met in the order of their walks' length.
-function policy(triangle, goal, size, gamma) {
+export function policy(triangle, goal, size, gamma) {
   const count = size * size;
   const moves = new Int32Array(count).fill(-1);
   const cost = new Float64Array(count);

@@ -6,6 +6,7 @@ give the same bytes.
 """
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
@@ -21,9 +22,19 @@ from tricover.report.svg import inline_svg, with_own_names
 if TYPE_CHECKING:
     from tricover.report.svg import Drawing
 
-__all__ = ["Section", "figure_section", "figures_html", "nested", "resource", "table_section", "write_page"]
+__all__ = [
+    "Section",
+    "figure_section",
+    "figures_html",
+    "nested",
+    "one_script",
+    "resource",
+    "table_section",
+    "write_page",
+]
 
-_SCRIPTS = ("cells.js", "run.js", "marks.js", "playback.js")  # in this order
+_SCRIPTS = ("cells.js", "run.js", "marks.js", "ground.js", "playback.js")  # in this order
+_OF_MODULES = re.compile(r"^(import .*\n|export (?!default))", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -99,8 +110,8 @@ def write_page(
         verdicts=" ".join(verdict(words, good) for words, good in verdicts),
         contents=contents,
         body=with_own_names(body),
-        style=resource("style.css"),
-        script="".join(map(resource, _SCRIPTS)),
+        style=resource("colours.css") + resource("style.css"),
+        script='"use strict";\n' + one_script(map(resource, _SCRIPTS)),
     )
     write_whole(path, page)
     return Path(path)
@@ -123,6 +134,15 @@ def _names(sections: Sequence[Section]) -> list[str]:
             name, again = f"{slug(section.title)}-{again}", again + 1
         names.append(name)
     return names
+
+
+def one_script(modules: Iterable[str]) -> str:
+    """The texts of modules as one script, in this order: it has nothing to import.
+
+    >>> one_script(['export function one() {}\\n', 'import { one } from "./one.js";\\none();\\n'])
+    'function one() {}\\none();\\n'
+    """
+    return "".join(_OF_MODULES.sub("", text) for text in modules)
 
 
 def resource(name: str) -> str:

@@ -1,4 +1,3 @@
-"use strict";
 // Plays a run on a canvas. Each <figure class="playback"> holds its data as JSON, written by playback.py, which says
 // what is in it. Nothing is fetched. `figure.playback` is the player, for scripts.
 
@@ -6,8 +5,6 @@ const NOWHERE = 65535; // of a target that is not there
 const REACH = 18; // pixels from an agent within which a pointer means it
 const ROOM = 34; // pixels around everything, for the numbers at the axes
 const MOST_APART = 300; // agents: larger teams are not drawn apart
-const ZONE = "#b3361f"; // where nobody may be
-const HATCH = 9; // pixels between the lines in it
 const ARROW = 15; // pixels that an arrow of the policy needs
 
 class Player {
@@ -386,84 +383,17 @@ class Player {
     }
   }
 
-  // Ticks with their metres at the left and at the bottom, and a bar to measure by.
   drawAxes() {
     const { pen, width, height } = this;
-    const perMetre = this.view.scale / this.run.unit;
-    const step = niceStep(80 / perMetre);
     const [left, top] = this.run.metres(this.unproject(0, 0));
-    const [right, bottom] = this.run.metres(this.unproject(width, height));
-    pen.save();
-    pen.font = "11px system-ui, sans-serif";
-    pen.fillStyle = pen.strokeStyle = this.ink.quiet;
-    pen.lineWidth = 1;
-    pen.beginPath();
-    pen.textAlign = "center";
-    pen.textBaseline = "bottom";
-    for (let k = Math.ceil(left / step); k * step < right; k++) {
-      const x = (k * step - left) * perMetre;
-      pen.moveTo(x, height);
-      pen.lineTo(x, height - 5);
-      if (x > 40 && x < width - 15) pen.fillText(metres(k * step, step), x, height - 7);
-    }
-    pen.textAlign = "left";
-    pen.textBaseline = "middle";
-    for (let k = Math.ceil(bottom / step); k * step < top; k++) {
-      const y = (top - k * step) * perMetre;
-      pen.moveTo(0, y);
-      pen.lineTo(5, y);
-      if (y > 10 && y < height - 25) pen.fillText(metres(k * step, step), 7, y);
-    }
-    this.drawScale(step, step * perMetre);
-    pen.stroke();
-    pen.restore();
+    const perMetre = this.view.scale / this.run.unit;
+    this.scaleBar = drawAxes(pen, { width, height, left, top, perMetre }, this.ink.quiet);
   }
 
-  drawScale(step, length) {
-    const { pen, width } = this;
-    this.scaleBar = { metres: step, pixels: length };
-    pen.moveTo(width - 12 - length, 14);
-    pen.lineTo(width - 12 - length, 18);
-    pen.lineTo(width - 12, 18);
-    pen.lineTo(width - 12, 14);
-    pen.textAlign = "right";
-    pen.fillText(`${metres(step, step)} m`, width - 16, 10);
-  }
-
-  // Where nobody may be: shaded and hatched.
   drawZones() {
-    const pen = this.pen;
     for (const corners of this.data.zones || []) {
-      const shape = new Path2D();
-      for (const corner of corners) shape.lineTo(...this.project(corner));
-      shape.closePath();
-      pen.save();
-      pen.strokeStyle = pen.fillStyle = ZONE;
-      pen.globalAlpha = 0.12;
-      pen.fill(shape);
-      pen.globalAlpha = 0.55;
-      pen.lineWidth = 1;
-      pen.stroke(shape);
-      pen.clip(shape);
-      this.hatch(corners.map((corner) => this.project(corner)));
-      pen.restore();
+      drawZone(this.pen, corners.map((corner) => this.project(corner)), this.width, this.height);
     }
-  }
-
-  // Lines at a slant through all of some points, as far as they are on the page.
-  hatch(points) {
-    const pen = this.pen;
-    const xs = points.map(([x]) => clamp(x, 0, this.width));
-    const ys = points.map(([, y]) => clamp(y, 0, this.height));
-    const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-    pen.lineWidth = 0.5;
-    pen.beginPath();
-    const first = Math.ceil((left + top) / HATCH) * HATCH;
-    for (let sum = first; sum <= right + bottom; sum += HATCH) {
-      pen.moveTo(sum - top, top);
-      pen.lineTo(sum - bottom, bottom);
-    }
-    pen.stroke();
   }
 
   // Targets that stand still are drawn once, on a sheet of their own.

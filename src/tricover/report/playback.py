@@ -22,7 +22,7 @@ from tricover.plot.agents import first_agents
 from tricover.plot.style import GROUND, ROLES, layer_colours
 from tricover.simulation import Run
 
-__all__ = ["MOST_AGENTS", "MOST_ENTRIES", "MOST_TARGETS", "Playback", "playback_of"]
+__all__ = ["MOST_AGENTS", "MOST_ENTRIES", "MOST_TARGETS", "Playback", "colours_of", "playback_of"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -93,7 +93,7 @@ def playback_of(run: Run, given: Floats | None = None) -> Playback:
         "cells": _cells(run, "state", steps, agents, wide),
         "goals": _cells(run, "goal_cell", steps, agents, wide),
         "epochs": _epochs(run, agents),
-        **_colours(depth),
+        **colours_of(depth),
     }
     remarks = tuple(_remarks(run, agents, steps, targets))
     return Playback(json.dumps(data, separators=(",", ":")), len(steps), box.unit / 2, remarks)
@@ -200,7 +200,7 @@ def _epoch(start: int, network: Network, agents: Indices, listening: bool = True
     }
 
 
-def _colours(depth: int) -> dict[str, Any]:
+def colours_of(depth: int) -> dict[str, Any]:
     """Those of the figures, which are the same on a light page and on a dark one."""
     from matplotlib.colors import to_hex
 

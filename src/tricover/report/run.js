@@ -1,4 +1,3 @@
-"use strict";
 // The run that a playback shows, decoded: who is where, in which cell, in which network. playback.py says what is in the data.
 
 const FIRST_CELL = 3; // in the record of cells: 0 not known, 1 no follower, 2 outside its triangle, 3 + cell otherwise

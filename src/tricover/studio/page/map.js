@@ -1,0 +1,307 @@
+// A map of one variant: WebGL for what there is much of, and a canvas above it for zones, axes and the chosen agent.
+
+import { cellCentre, cellCorners, within } from "./cells.js";
+import { drawAxes, drawZone } from "./ground.js";
+import { cellWidth, clamp, drawArrow } from "./marks.js";
+import { Painter } from "./gl.js";
+import { Team, bytes, radius } from "./team.js";
+
+const REACH = 18; // pixels from an agent within which a pointer means it
+const ROOM = 34; // pixels around everything
+const MOVING = 3000; // links that are drawn of a team in motion: in software 30,000 of them take a tenth of a second
+const ARROW = 13; // pixels that an arrow of the policy needs
+const LOW = [68, 1, 84]; // ends of the colours of values: as of viridis, told apart by everybody
+const MIDDLE = [33, 145, 140];
+const HIGH = [253, 231, 37];
+
+export class MapView {
+  constructor(camera, variant) {
+    this.camera = camera;
+    this.variant = variant;
+    this.team = new Team();
+    this.facts = null;
+    this.chosen = null;
+    this.inside = null;
+    this.sketch = null; // what a tool draws: a circle, or corners of a zone
+    this.built = Infinity;
+    this.playing = false;
+    this.show = { links: true, triangles: false, targets: true, cells: true };
+    this.element = document.createElement("div");
+    this.element.className = "map";
+    this.ground = this.element.appendChild(document.createElement("canvas"));
+    this.above = this.element.appendChild(document.createElement("canvas"));
+    this.above.tabIndex = 0;
+    this.above.setAttribute("role", "application");
+    this.label = this.element.appendChild(document.createElement("p"));
+    this.painter = new Painter(this.ground);
+    this.pen = this.above.getContext("2d");
+    this.frames = 0; // drawn so far
+    this.began = 0;
+    this.lasts = 0; // milliseconds from one step to the next
+    this.waiting = false;
+    new ResizeObserver(() => this.resize()).observe(this.element);
+  }
+
+  // --- what is shown ---
+
+  // What is known besides numbers. Most of it stays as it is from step to step, and then so does the team's dress.
+  tell(facts) {
+    const known = JSON.stringify([facts.boundary, facts.core, facts.colours, facts.zones]);
+    this.facts = facts;
+    if (known === this.known) return;
+    this.known = known;
+    this.dress();
+    this.draw();
+  }
+
+  // Whether the team goes on by itself; at rest it is drawn in full.
+  play(playing) {
+    if (playing === this.playing) return;
+    this.playing = playing;
+    this.draw(true);
+  }
+
+  // The last layer that is shown.
+  build(layer) {
+    if (layer === this.built) return;
+    this.built = layer;
+    this.dress();
+  }
+
+  see({ kind, numbers, heard, layer, count }, lasts) {
+    if (kind === 1) {
+      this.team.move(numbers);
+      this.painter.agents.move(this.team.before, this.team.positions);
+      this.began = performance.now();
+      this.lasts = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : lasts;
+      if (this.dressed !== count) this.dress();
+    } else if (kind === 2) {
+      Object.assign(this.team, { heard, layer });
+      this.dress();
+    } else this.scatter(numbers, count);
+    this.draw(true);
+  }
+
+  scatter(numbers, count) {
+    const places = new Float32Array(2 * count);
+    const looks = new Float32Array(2 * count);
+    const paint = new Uint8Array(4 * count);
+    const colour = [...bytes(this.facts.ground), clamp(280 - count / 30, 110, 230)];
+    const size = clamp(90 / Math.sqrt(count), 1.5, 4) * this.larger();
+    for (let target = 0; target < count; target++) {
+      places.set(numbers.subarray(3 * target, 3 * target + 2), 2 * target);
+      looks.set([size * Math.sqrt(clamp(numbers[3 * target + 2], 0.2, 16)), 0], 2 * target);
+      paint.set(colour, 4 * target);
+    }
+    this.painter.targets.move(places, places);
+    this.painter.targets.dress(paint, looks);
+  }
+
+  // Colours, sizes, links and triangles of the team as it is.
+  dress() {
+    if (!this.facts || this.team.layer.length !== this.team.count) return this.draw();
+    this.painter.agents.dress(...this.team.looks(this.facts, this.built, this.chosen, this.larger()));
+    this.painter.connect("links", this.team.links(this.built));
+    this.painter.connect("triangles", this.team.triangles(this.built));
+    this.dressed = this.team.count;
+    this.draw(true);
+  }
+
+  choose(agent) {
+    this.chosen = agent;
+    if (agent === null) this.inside = null;
+    this.dress();
+    this.draw();
+  }
+
+  // --- where things are ---
+
+  resize() {
+    const { clientWidth: width, clientHeight: height } = this.element;
+    const dots = devicePixelRatio;
+    for (const canvas of [this.ground, this.above]) {
+      canvas.width = Math.round(width * dots);
+      canvas.height = Math.round(height * dots);
+    }
+    Object.assign(this, { width, height, dots });
+    this.dress();
+    this.draw();
+  }
+
+  // How much larger than usual things are drawn: a projector's picture is seen from afar.
+  larger() {
+    return clamp(Math.min(this.width, this.height) / 620 || 1, 1, 2.2);
+  }
+
+  lens() {
+    const { size, zoom, centre } = this.camera;
+    const room = 2 * ROOM * this.larger();
+    const fits = [this.width, this.height].map((pixels, axis) => (pixels - room) / Math.max(size[axis], 1e-9));
+    const scale = zoom * Math.max(Math.min(...fits), 1e-9);
+    const [x, y] = centre || [size[0] / 2, size[1] / 2];
+    return { scale, left: this.width / 2 - x * scale, top: this.height / 2 + y * scale };
+  }
+
+  project([x, y]) {
+    const { scale, left, top } = this.lens();
+    return [left + scale * x, top - scale * y];
+  }
+
+  unproject([x, y]) {
+    const { scale, left, top } = this.lens();
+    return [(x - left) / scale, (top - y) / scale];
+  }
+
+  // The agent that a pointer means, or null.
+  nearest([x, y]) {
+    const { scale, left, top } = this.lens();
+    let best = REACH ** 2;
+    let found = null;
+    const { positions, layer } = this.team;
+    for (let agent = 0; agent < this.team.count; agent++) {
+      const away = (left + scale * positions[2 * agent] - x) ** 2 + (top - scale * positions[2 * agent + 1] - y) ** 2;
+      if (away < best && layer[agent] > -2) [best, found] = [away, agent];
+    }
+    return found;
+  }
+
+  // --- drawing ---
+
+  part() {
+    return this.lasts ? clamp((performance.now() - this.began) / this.lasts, 0, 1) : 1;
+  }
+
+  // Everything anew, or with `moved` the team alone.
+  draw(moved = false) {
+    this.stale ||= !moved;
+    if (this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => {
+      this.waiting = false;
+      this.paint();
+      if (this.part() < 1) this.draw(true);
+    });
+  }
+
+  paint() {
+    if (!this.facts || !this.width) return;
+    const { width, height, dots } = this;
+    const lens = this.lens();
+    const style = getComputedStyle(this.element);
+    const ink = bytes(style.getPropertyValue("--sheet-ink").trim());
+    const most = this.playing || this.part() < 1 ? MOVING : Infinity;
+    this.painter.draw({ width, height, dots, lens, part: this.part(), show: this.show, most, ink: ink.map((byte) => byte / 255) });
+    this.frames += 1;
+    if (this.stale || this.chosen !== null) this.paintAbove(lens, style, `rgb(${ink})`);
+  }
+
+  // What seldom changes is drawn anew only when it has: to hand over a whole canvas takes longer than to draw a team.
+  paintAbove(lens, style, ink) {
+    const { width, height, dots, pen } = this;
+    this.stale = false;
+    pen.setTransform(dots, 0, 0, dots, 0, 0);
+    pen.clearRect(0, 0, width, height);
+    pen.lineJoin = pen.lineCap = "round";
+    for (const zone of this.facts.zones) drawZone(pen, zone.map((corner) => this.project(corner)), width, height);
+    const [left, top] = this.unproject([0, 0]);
+    const { corner } = this.camera;
+    const view = { width, height, left: left + corner[0], top: top + corner[1], perMetre: lens.scale };
+    drawAxes(pen, view, style.getPropertyValue("--sheet-quiet").trim());
+    if (this.inside) this.drawInside(ink);
+    if (this.chosen !== null && this.chosen < this.team.count) this.drawChosen(ink);
+    if (this.sketch) this.drawSketch(ink);
+  }
+
+  drawChosen(ink) {
+    const { pen } = this;
+    const [x, y] = this.project(this.team.at(this.chosen, this.part()));
+    pen.strokeStyle = ink;
+    pen.lineWidth = 2;
+    pen.beginPath();
+    pen.arc(x, y, (radius(this.team.count) + 7) * this.larger(), 0, 7);
+    pen.stroke();
+  }
+
+  // From metres of the world to pixels.
+  place([x, y]) {
+    return this.project([x - this.camera.corner[0], y - this.camera.corner[1]]);
+  }
+
+  drawInside(ink) {
+    const { pen, inside } = this;
+    pen.save();
+    if (inside.triangle) {
+      const triangle = inside.triangle.map((corner) => this.place(corner));
+      if (this.show.cells && inside.value) this.drawCells(triangle, ink);
+      pen.strokeStyle = ink;
+      pen.lineWidth = 2;
+      pen.stroke(outline(triangle));
+    }
+    if (inside.goal) {
+      const [x, y] = this.place(inside.goal);
+      pen.strokeStyle = this.facts.coreColour;
+      pen.lineWidth = 3;
+      pen.beginPath();
+      for (const side of [-1, 1]) {
+        pen.moveTo(x - 7, y - 7 * side);
+        pen.lineTo(x + 7, y + 7 * side);
+      }
+      pen.stroke();
+    }
+    pen.restore();
+  }
+
+  // Values as colours, the policy as arrows where they have room.
+  drawCells(triangle, ink) {
+    const { pen, inside } = this;
+    const { resolution, value, policy } = inside;
+    const low = value.reduce((least, one) => Math.min(least, one), Infinity);
+    const high = value.reduce((most, one) => Math.max(most, one), -Infinity);
+    const pixel = (parts) => within(triangle, parts);
+    pen.globalAlpha = 0.5;
+    value.forEach((one, cell) => {
+      pen.fillStyle = `rgb(${ramp(high > low ? (one - low) / (high - low) : 1)})`;
+      pen.fill(outline(cellCorners(cell, resolution).map(pixel)));
+    });
+    pen.globalAlpha = 0.85;
+    pen.strokeStyle = ink;
+    pen.lineWidth = 1;
+    pen.beginPath();
+    if (cellWidth(triangle, resolution) >= ARROW) {
+      policy.forEach((next, cell) => {
+        if (next !== cell) drawArrow(pen, pixel(cellCentre(cell, resolution)), pixel(cellCentre(next, resolution)));
+      });
+    }
+    pen.stroke();
+    if (inside.cell >= 0) pen.stroke(outline(cellCorners(inside.cell, resolution).map(pixel)));
+    pen.globalAlpha = 1;
+  }
+
+  drawSketch(ink) {
+    const { pen, sketch } = this;
+    pen.strokeStyle = ink;
+    pen.lineWidth = 1.5;
+    pen.setLineDash([5, 4]);
+    if (sketch.corners) pen.stroke(outline(sketch.corners.map((corner) => this.project(corner))));
+    else {
+      const [x, y] = this.project(sketch.centre);
+      pen.beginPath();
+      pen.arc(x, y, sketch.radius * this.lens().scale, 0, 7);
+      pen.stroke();
+    }
+    pen.setLineDash([]);
+  }
+}
+
+function outline(points) {
+  const shape = new Path2D();
+  for (const point of points) shape.lineTo(...point);
+  shape.closePath();
+  return shape;
+}
+
+// A colour between the ends, for a value from 0 to 1.
+function ramp(value) {
+  const [from, to, part] = value < 0.5 ? [LOW, MIDDLE, 2 * value] : [MIDDLE, HIGH, 2 * value - 1];
+  return from.map((byte, k) => Math.round(byte + part * (to[k] - byte)));
+}

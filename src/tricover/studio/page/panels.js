@@ -1,0 +1,85 @@
+// Panels beside the map: figures, inside an agent, the certificate; text and tables, numbers with their units.
+
+export function number(value, digits = 3) {
+  if (value === null || value === undefined) return "–";
+  return value.toLocaleString("en-GB", { maximumSignificantDigits: digits });
+}
+
+function cell(name, text, attributes = {}) {
+  return Object.assign(document.createElement(name), { textContent: text, ...attributes });
+}
+
+function row(name, ...values) {
+  const line = document.createElement("tr");
+  line.append(cell("th", name, { scope: "row" }), ...values.map((value) => cell("td", value)));
+  return line;
+}
+
+const FIGURES = [
+  ["settled layers", ({ layers, depth }) => `${layers ?? "–"} of ${depth + 1}`],
+  ["coverage", ({ coverage }) => `${number(coverage)} m²`],
+  ["Lloyd's", ({ lloyd }) => (lloyd === null ? "–" : `${number(lloyd)} m²`)],
+  ["beside Lloyd's", ({ coverage, lloyd }) => (lloyd ? `× ${number(coverage / lloyd)}` : "–")],
+  ["least distance", ({ closest }) => (closest === null ? "–" : `${number(closest)} m`)],
+  ["misses", ({ missed }) => number(missed)],
+  ["oldest message", ({ oldest }) => (oldest === null ? "at once" : `${oldest} steps`)],
+  ["agents", ({ agents }) => number(agents, 7)],
+];
+
+export function showFigures(body, variants) {
+  body.replaceChildren(...FIGURES.map(([name, text]) => row(name, ...variants.map(text))));
+}
+
+// What an agent is about.
+export function showInside(box, inside, choose) {
+  const table = document.createElement("table");
+  const add = (name, value) => table.append(row(name, value));
+  add("role", inside.layer < 0 ? "lost" : inside.layer ? `follower, layer ${inside.layer}` : `${inside.role}, anchor`);
+  add("at", `(${inside.position.map((part) => number(part, 4)).join(", ")}) m`);
+  if (inside.goal) add("goal", `(${inside.goal.map((part) => number(part, 4)).join(", ")}) m`);
+  if (inside.resolution && inside.cell >= 0) add("in cell", `${inside.cell} of ${inside.resolution ** 2}`);
+  if (inside.goal_cell >= 0) add("goal cell", `${inside.goal_cell}`);
+  if (inside.motion === "walk" && inside.next_cell >= 0) add("next cell", `${inside.next_cell}`);
+  if (inside.miss > 0) add("lands off its reach set by", `${number(inside.miss)} m`);
+  if (inside.learned) {
+    const { slip, deviation, records } = inside.learned;
+    add("learned", `slips ${number(100 * slip)} ± ${number(100 * deviation)} % (${records} moves)`);
+  }
+  box.replaceChildren(cell("h3", `Agent ${inside.agent}`), table);
+  if (inside.hears) box.append(neighbours(inside, choose));
+  if (inside.note) box.append(cell("p", inside.note, { className: "hint" }));
+}
+
+// Whom it hears, how old that is, and its weights: now, and after the step, its row of Γ.
+function neighbours({ hears, weights, becomes, ages }, choose) {
+  const table = document.createElement("table");
+  table.className = "neighbours";
+  const head = document.createElement("tr");
+  head.append(...["hears", "age", "weight", "becomes"].map((name) => cell("th", name, { scope: "col" })));
+  table.append(head);
+  hears.forEach((agent, corner) => {
+    const line = document.createElement("tr");
+    const button = cell("button", `${agent}`, { type: "button", onclick: () => choose(agent) });
+    const name = document.createElement("td");
+    name.append(button);
+    const age = ages ? (ages[corner] < 0 ? "never" : `${ages[corner]} steps`) : "now";
+    line.append(name, ...[age, number(weights?.[corner]), number(becomes?.[corner])].map((text) => cell("td", text)));
+    table.append(line);
+  });
+  return table;
+}
+
+// Claim by claim; one that speaks of an agent or a step leads there.
+export function showClaims(box, { title, claims }, go) {
+  const list = document.createElement("ul");
+  for (const claim of claims) {
+    const line = cell("li", "", { className: claim.verdict.replaceAll(" ", "-") });
+    line.append(cell("b", claim.title), cell("i", claim.verdict), cell("span", claim.summary), cell("code", claim.equation));
+    if (claim.agent !== null || claim.step !== null) {
+      const where = [claim.agent !== null && `agent ${claim.agent}`, claim.step !== null && `step ${claim.step}`];
+      line.append(cell("button", `Show ${where.filter(Boolean).join(", ")}`, { type: "button", onclick: () => go(claim) }));
+    }
+    list.append(line);
+  }
+  box.replaceChildren(cell("h3", title), list);
+}

@@ -1,0 +1,95 @@
+// A team as a map draws it: blocks of numbers from the studio made into colours, sizes, links and triangles.
+
+import { clamp } from "./marks.js";
+import { SHAPES } from "./gl.js";
+
+const FAINT = 38; // of 255: agents of layers that are not built yet
+
+export function bytes(colour) {
+  return [1, 3, 5].map((start) => parseInt(colour.slice(start, start + 2), 16));
+}
+
+// Agents are smaller where there are many.
+export function radius(count) {
+  return clamp(42 / Math.sqrt(count), 1.2, 5.5);
+}
+
+// A block of numbers from the studio: see messages.py.
+export function blockOf(buffer) {
+  const [kind, variant, step, count] = new Uint32Array(buffer, 0, 4);
+  if (kind !== 2) return { kind, variant, step, count, numbers: new Float32Array(buffer, 16) };
+  const heard = new Int32Array(buffer, 16, 3 * count);
+  const layer = new Int32Array(buffer, 16 + 12 * count, count);
+  return { kind, variant, step, count, heard, layer };
+}
+
+export class Team {
+  constructor() {
+    this.count = 0;
+    this.positions = new Float32Array();
+    this.before = this.positions;
+    this.heard = new Int32Array();
+    this.layer = new Int32Array();
+  }
+
+  // New positions; who was there before comes from there.
+  move(positions) {
+    this.before = this.positions.length === positions.length ? this.positions : positions;
+    this.positions = positions;
+    this.count = positions.length / 2;
+  }
+
+  at(agent, part = 1) {
+    return [0, 1].map((axis) => {
+      const from = this.before[2 * agent + axis];
+      return from + part * (this.positions[2 * agent + axis] - from);
+    });
+  }
+
+  // Colours (count, 4) as bytes, and diameters with shapes (count, 2), so many times larger than usual.
+  looks({ boundary, core, colours, coreColour, lostColour }, built, chosen, larger) {
+    const paint = new Uint8Array(4 * this.count);
+    const looks = new Float32Array(2 * this.count);
+    const palette = colours.map(bytes);
+    const lost = bytes(lostColour);
+    const size = 2 * radius(this.count) * larger;
+    for (let agent = 0; agent < this.count; agent++) {
+      const layer = this.layer[agent];
+      const colour = layer < 0 ? lost : palette[Math.min(layer, palette.length - 1)];
+      paint.set(colour, 4 * agent);
+      paint[4 * agent + 3] = layer === -2 ? 0 : layer > built ? FAINT : layer < 0 ? 120 : 255;
+      looks.set([agent === chosen ? 1.6 * size : size, SHAPES.circle], 2 * agent);
+    }
+    for (const agent of boundary) {
+      if (agent < this.count) looks.set([1.7 * size, SHAPES.square], 2 * agent);
+    }
+    if (core >= this.count) return [paint, looks]; // facts of a team that is still on its way here
+    looks.set([2 * size, SHAPES.diamond], 2 * core);
+    paint.set(bytes(coreColour), 4 * core);
+    return [paint, looks];
+  }
+
+  // Pairs of agents: who is heard, and who hears, layer by layer. Colours are those of the second.
+  links(built) {
+    const byLayer = [];
+    this.each(built, (agent, heard) => {
+      const pairs = (byLayer[this.layer[agent]] ||= []);
+      for (const other of heard) pairs.push(other, agent);
+    });
+    return new Uint32Array(byLayer.flat());
+  }
+
+  triangles(built) {
+    const corners = [];
+    this.each(built, (_, heard) => corners.push(...heard));
+    return new Uint32Array(corners);
+  }
+
+  each(built, use) {
+    for (let agent = 0; agent < this.layer.length; agent++) {
+      if (this.layer[agent] < 1 || this.layer[agent] > built) continue;
+      const heard = this.heard.subarray(3 * agent, 3 * agent + 3);
+      if (heard[0] >= 0) use(agent, heard);
+    }
+  }
+}

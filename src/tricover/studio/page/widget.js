@@ -1,0 +1,93 @@
+// A view in a notebook: one map with play, scrub and drag. The session is in Python, and messages go through the widget.
+
+import { MapView } from "./map.js";
+import { blockOf } from "./team.js";
+import { Tools } from "./tools.js";
+
+const GLIDE = 160; // milliseconds to a step that was asked for by hand
+
+class Glance {
+  constructor(model, element) {
+    this.model = model;
+    this.camera = { size: [1, 1], corner: [0, 0], zoom: 1, centre: null };
+    this.map = new MapView(this.camera, 0);
+    this.playing = false;
+    this.tools = new Tools({
+      say: (name, words) => this.say(name, words),
+      choose: (_, agent) => this.choose(agent),
+      redraw: () => this.map.draw(),
+      brush: () => ({ radius: 1, weight: 1 }),
+    });
+    this.tools.listen(this.map);
+    this.play = Object.assign(document.createElement("button"), { textContent: "Play", onclick: () => this.toggle() });
+    this.scrub = Object.assign(document.createElement("input"), { type: "range", min: 0, step: 1, value: 0 });
+    this.scrub.setAttribute("aria-label", "Step");
+    this.scrub.addEventListener("input", () => this.say("seek", { step: Number(this.scrub.value) }));
+    this.clock = document.createElement("output");
+    const row = Object.assign(document.createElement("div"), { className: "row" });
+    row.append(this.play, this.scrub, this.clock);
+    element.classList.add("tricover-view");
+    element.append(this.map.element, row);
+    model.on("msg:custom", (message, blocks) => this.hear(message, blocks));
+    this.say("everything");
+  }
+
+  say(name, words = {}) {
+    this.model.send({ do: name, ...words });
+  }
+
+  // JSON messages come as they are, blocks of numbers as views of bytes.
+  hear(message, blocks = []) {
+    if (message.is === "state") this.update(message);
+    if (message.is === "inside") {
+      this.map.inside = message;
+      this.map.draw();
+    }
+    if (message.is === "error") {
+      this.clock.textContent = message.text;
+      this.tools.following = false;
+    }
+    for (const bytes of blocks) {
+      const block = blockOf(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+      this.map.see(block, this.tools.following ? 0 : GLIDE);
+      if (block.kind === 1 && this.tools.following) this.tools.follow();
+    }
+    if (message.is === "state" && this.playing) setTimeout(() => this.next(), 1000 / message.speed);
+  }
+
+  update(state) {
+    this.state = state;
+    Object.assign(this.camera, { size: state.size, corner: state.corner });
+    const facts = state.variants[0];
+    this.map.tell(facts);
+    this.map.label.textContent = facts.name;
+    Object.assign(this.scrub, { max: facts.ended ? facts.length : facts.most, value: state.step });
+    this.clock.textContent = `step ${state.step}`;
+    if (facts.ended && state.step >= facts.length) this.playing = false;
+    this.play.textContent = this.playing ? "Pause" : "Play";
+    if (this.map.chosen !== null) this.say("inside", { agent: this.map.chosen });
+  }
+
+  toggle() {
+    this.playing = !this.playing;
+    const { step, variants } = this.state;
+    const over = variants[0].ended && step >= variants[0].length;
+    this.say("seek", { step: this.playing && over ? 0 : step });
+  }
+
+  next() {
+    if (this.playing) this.say("seek", { step: this.state.step + 1 });
+  }
+
+  choose(agent) {
+    this.map.choose(agent);
+    this.say("choose", { agent });
+    if (agent !== null) this.say("inside", { agent });
+  }
+}
+
+export default {
+  render({ model, el }) {
+    el.view = new Glance(model, el);
+  },
+};
