@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 RENDERED := tests/test_site.py tests/test_docs.py tests/plot tests/report tests/paper/test_reproduction.py $(addprefix tests/cli/test_,plot.py report.py reproduce.py)
-CAMPAIGNS := tests/fuzz tests/simulation/test_campaigns.py tests/certificates/test_forged.py $(wildcard tests/*/test_*_campaign.py)
+CAMPAIGNS := tests/fuzz tests/fleet/test_flight.py tests/fleet/test_piloted.py tests/cli/test_fleet.py tests/simulation/test_campaigns.py tests/certificates/test_forged.py $(wildcard tests/*/test_*_campaign.py)
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
 .PHONY: demo test rendered campaigns browser fuzz check lint types contracts site bench performance lock clean
@@ -14,13 +14,13 @@ demo: .venv/.run
 test: .venv/.dev
 	@$(BIN)/python -m pytest --ignore tests/browser $(addprefix --ignore ,$(RENDERED) $(CAMPAIGNS)) --numprocesses auto --maxprocesses 4 --dist loadfile
 	@echo "Left to make check: figures, films, pages, the site and what the documentation shows ($(RENDERED)), the report and the studio in a real browser (tests/browser),"
-	@echo "  campaigns of broken files, stores, logs and crowded teams ($(CAMPAIGNS))"
+	@echo "  campaigns of broken files, stores, logs and crowded teams, fleets of real processes ($(CAMPAIGNS))"
 
 # What draws, films and builds pages takes long, and is seldom what a change is about.
 rendered: .venv/.dev
 	@$(BIN)/python -m pytest $(RENDERED) --numprocesses auto --maxprocesses 2 --dist loadfile
 
-# Thousands of broken files, damaged and killed stores, forged logs, crowded teams; each has a count for more.
+# Thousands of broken files, damaged and killed stores, forged logs, crowded teams, fleets of processes; each has a count for more.
 campaigns: .venv/.dev
 	@$(BIN)/python -m pytest $(CAMPAIGNS) --numprocesses auto --maxprocesses 2
 
