@@ -134,8 +134,8 @@ class Crew:
         member = max((Member(self.mission, int(agent), begin) for agent in here), key=lambda one: len(one.senders))
         for sender in member.senders:
             point = float(begin.positions[sender, 0]), float(begin.positions[sender, 1])
-            member.hear(sender, member.step, Place(point, Action(), member.living))
-            member.hear_intent(sender, member.step, Intent(point))
+            member.mail.hear(sender, member.step, Place(point, Action(), member.living))
+            member.mail.hear_intent(sender, member.step, Intent(point))
         member.plan()
         member.believe(np.arange(self.mission.agents) != here[0])
 

@@ -10,7 +10,7 @@ whose network cannot be: too few are alive, or those who morph lost somebody.
 """
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,36 +30,26 @@ from tricover.control import (
     rows_of,
     tell,
 )
-from tricover.control.hearing import HEARD, NOTHING
+from tricover.control.hearing import NOTHING
 from tricover.control.memory import Memory, memory_of, renewed
 from tricover.control.view import Near
 from tricover.errors import InputError
+from tricover.fleet.mailbox import Mailbox, PlayedLate
 from tricover.fleet.messages import Action, Intent, Memories, Place
 from tricover.fleet.networks import Networks
 from tricover.simulation import Mission, State
 from tricover.simulation.deciding import asked_sets
-from tricover.simulation.hearing import listen
 from tricover.simulation.looking import told_in
 from tricover.simulation.step import driven, missed
 from tricover.targets import TargetLists, Targets
+from tricover.vehicles import Mixed, Piloted
 from tricover.vehicles.exact import Exact
 
-__all__ = ["Heard", "Member", "Plan", "cells_follow", "check_flyable"]
+__all__ = ["Member", "Plan", "cells_follow", "check_flyable"]
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Ints = NDArray[np.int64]
-
-KEPT = 64
-"""Messages of a sender that are kept: others may be some steps ahead, and late ones are of use for a while."""
-
-
-class Heard(NamedTuple):
-    """What another said of a step."""
-
-    position: tuple[float, float]
-    tells: TargetLists | None
-    reports: TargetLists | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,11 +120,17 @@ class Member:
         self.last = Action()
         self.holding: Floats | None = None
         """Where it was told to stay, (2,), if it was."""
-        self._heard: dict[int, dict[int, Heard]] = {}
-        self._intents: dict[int, dict[int, tuple[float, float]]] = {}
-        self._simulated = None if mission.world.channel.perfect else _Simulated(mission, begin)
+        self.mail = Mailbox()
+        self._late = None if mission.world.channel.perfect else PlayedLate(mission, begin)
         self._key = self.networks.key(self.step, self.seen_alive)
         self._listen()
+
+    @property
+    def pilot(self) -> Any | None:
+        """Its vehicle, if it is a real one: it takes off and lands, and its steps take time."""
+        ride = self.mission.vehicle
+        own = ride.vehicles[ride.assignment[self.agent]] if isinstance(ride, Mixed) else ride
+        return own if isinstance(own, Piloted) else None
 
     # What it believes and listens to
 
@@ -152,7 +148,7 @@ class Member:
         """Work out to whom it listens now, and who listens to it."""
         told, launching = self.told, self.step < self.mission.launch
         links = [] if told is None or launching else self._links_in(told)
-        if self._simulated is not None:  # it may have to go by an epoch that is over
+        if self._late is not None:  # it may have to go by an epoch that is over
             links += [link for epoch in self.mission.epochs for link in self._links_in(epoch.told)]
         living = self.living
         self.senders: list[int] = sorted({other for other in links if other >= 0 and living[other]})
@@ -205,48 +201,23 @@ class Member:
 
     # What it hears
 
-    def hear(self, sender: int, step: int, place: Place) -> None:
-        """Another is at a place at a step."""
-        heard = self._heard.setdefault(sender, {})
-        for past in place.earlier:
-            heard[past.step] = Heard(past.position, None, None)
-        heard[step] = Heard(place.position, place.tells, place.reports)
-        while len(heard) > KEPT:
-            del heard[min(heard)]
-
-    def hear_intent(self, sender: int, step: int, intent: Intent) -> None:
-        """Another announces where it will be at the step after."""
-        announced = self._intents.setdefault(sender, {})
-        announced[step] = intent.point
-        if len(announced) > KEPT:
-            del announced[min(announced)]
-
-    def newest(self, sender: int) -> int:
-        """The last step that another has spoken of; -1: it has not."""
-        return max(self._heard.get(sender, {-1: None}))
-
     @property
     def informed(self) -> bool:
         """Whether it has heard all that it needs for this step."""
         senders = self.senders
-        if any(self.newest(sender) < self.step for sender in senders):
+        if any(self.mail.newest(sender) < self.step for sender in senders):
             return False
         morphs = self.mission.scenario.control.motion == "morph"
         return not morphs or all(self._has_announced(sender) for sender in senders)
 
     def _has_announced(self, sender: int) -> bool:
         """Whether another said where it goes in this step, or has gone there: then what it said is lost."""
-        return self.step in self._intents.get(sender, ()) or self.newest(sender) > self.step
-
-    @property
-    def forgotten(self) -> int:
-        """The step before which it does not know any more what all those to whom it listens said; 0: it knows all."""
-        return max((min(self._heard[sender]) for sender in self.senders if self._heard.get(sender)), default=0)
+        return self.mail.announced(self.step, sender) is not None or self.mail.newest(sender) > self.step
 
     @property
     def keeps_up(self) -> bool:
         """Whether it may leave out steps: not where late messages are played, which come step by step."""
-        return self._simulated is None
+        return self._late is None
 
     def skip_to(self, step: int) -> None:
         """Go on at a later step; in those between it did nothing."""
@@ -310,13 +281,16 @@ class Member:
 
     def place(self) -> Place:
         """What it says of itself at this step."""
-        point = float(self.position[0]), float(self.position[1])
-        told = self.told
+        told, point = self.told, self._point
         if told is None or told.sight is None or self.step < self.mission.launch or self.step >= self.end:
             return Place(point, self.last, self.acted_on)
         view = View(self.step, self.row, self.position[None], np.full((1, 3, 2), np.nan), self._seen())
         reports = None if told.summary is None else report(told, self.memory)
         return Place(point, self.last, self.acted_on, tell(view, told, self.memory), reports)
+
+    @property
+    def _point(self) -> tuple[float, float]:
+        return float(self.position[0]), float(self.position[1])
 
     def memories(self) -> Memories:
         """What it remembers."""
@@ -328,9 +302,9 @@ class Member:
 
     def _told_of_epoch(self) -> Told | None:
         """What it goes by: where messages are played late, the epoch that it has heard of."""
-        if self._simulated is None or not self._as_planned:
+        if self._late is None or not self._as_planned:
             return self.told
-        self.memory = {**self.memory, **self._simulated.hear(self)}
+        self.memory = {**self.memory, **self._late.hear(self.mission, self.mail, self.agent, self._point, self.step)}
         return self.mission.epochs[int(self.memory["believed"][0])].told
 
     @property
@@ -341,7 +315,7 @@ class Member:
     @property
     def _behind(self) -> bool:
         """Whether it has not heard of a repair that is played late."""
-        if self._simulated is None or not self._as_planned:
+        if self._late is None or not self._as_planned:
             return False
         return int(self.memory["believed"][0]) < self.networks.epoch(self.step)
 
@@ -351,7 +325,7 @@ class Member:
         step, here = self.step, self.position[None]
         if step < self.mission.launch:
             return View(step, self.row, here, np.full((1, 3, 2), np.nan), self.mission.targets_at(step))
-        if self._simulated is not None and self._as_planned:
+        if self._late is not None and self._as_planned:
             heard, ages = self.memory["heard"], self.memory["ages"]
         else:
             heard, ages = self._from_in_neighbors(told)
@@ -365,21 +339,10 @@ class Member:
         """The newest positions (1, 3, 2) of in-neighbours by this step, and their ages (1, 3)."""
         heard, ages = np.full((1, 3, 2), np.nan), np.full((1, 3), NOTHING)
         for slot, sender in enumerate(told.network.in_neighbors[self.agent].tolist()):
-            step = self._last_by_now(sender) if sender >= 0 else None
+            step = self.mail.step_by(self.step, sender)
             if step is not None:
-                heard[0, slot], ages[0, slot] = self._heard[sender][step].position, self.step - step
+                heard[0, slot], ages[0, slot] = self.mail.places[sender][step].position, self.step - step
         return heard, ages
-
-    def _last_by_now(self, sender: int) -> int | None:
-        """The newest step, this one at the latest, that another has spoken of."""
-        if self.step in self._heard.get(sender, ()):  # nearly always
-            return self.step
-        return max((step for step in self._heard.get(sender, ()) if step <= self.step), default=None)
-
-    def position_of(self, sender: int, step: int) -> tuple[float, float] | None:
-        """Where another said to be at a step; None: it is not known."""
-        heard = self._heard.get(sender, {}).get(step)
-        return None if heard is None else heard.position
 
     def _seen(self) -> Targets | TargetLists:
         sensor = self.mission.world.sensor
@@ -390,10 +353,10 @@ class Member:
         if not told.hears_near:
             return None
         places = np.full((self.mission.agents, 2), np.nan)
-        for sender in self._heard:
-            step = self._last_by_now(sender)
-            if step is not None and told.network.layer[sender] >= 0:
-                places[sender] = self._heard[sender][step].position
+        for sender in self.mail.places:
+            heard = self.mail.last_by(self.step, sender)
+            if heard is not None and told.network.layer[sender] >= 0:
+                places[sender] = heard.position
         places[self.agent] = self.position
         known = np.flatnonzero(~np.isnan(places[:, 0]))
         return self.mission.world.sensor.near(self.row, known, places, told.range)
@@ -403,7 +366,7 @@ class Member:
         if told.motion != "morph" or self.step < self.mission.launch:
             return True
         links = told.network.in_neighbors[self.agent].tolist()
-        return all(self.step in self._intents.get(link, ()) for link in links if link >= 0)
+        return all(self.mail.announced(self.step, link) is not None for link in links if link >= 0)
 
     def _announced(self, told: Told) -> Floats | None:
         if told.motion != "morph":
@@ -411,7 +374,7 @@ class Member:
         found = np.full((1, 3, 2), np.nan)
         for slot, sender in enumerate(told.network.in_neighbors[self.agent].tolist()):
             if sender >= 0:
-                found[0, slot] = self._intents[sender][self.step]
+                found[0, slot] = self.mail.intents[sender][self.step]
         return found
 
     def _received(self, told: Told, triangle: Floats) -> Received:
@@ -430,8 +393,8 @@ class Member:
         return Received(points, slots, whole, reports.owners)
 
     def _said(self, sender: int, what: str) -> TargetLists | None:
-        step = self._last_by_now(sender) if sender >= 0 else None
-        return None if step is None else getattr(self._heard[sender][step], what)
+        heard = self.mail.last_by(self.step, sender)
+        return None if heard is None else getattr(heard, what)
 
 
 def _stacked(lists: list[TargetLists]) -> TargetLists:
@@ -439,26 +402,3 @@ def _stacked(lists: list[TargetLists]) -> TargetLists:
     names = ("names", "points", "weights", "fresh")
     columns = [np.concatenate([getattr(part, name) for part in lists]) for name in names]
     return TargetLists.of(np.array([len(part.names) for part in lists]), *columns)
-
-
-class _Simulated:
-    """Late and lost messages as the simulator plays them, for one agent: all rows but its own stay empty."""
-
-    def __init__(self, mission: Mission, begin: State) -> None:
-        self.post = begin.post
-        self.sent = np.full((mission.world.channel.history + 1, mission.agents, 2), np.nan)
-        self.memory: Memory = {name: begin.memory[name] for name in HEARD}
-
-    def hear(self, member: Member) -> Memory:
-        """What the member has heard by its step, (1, …) by name."""
-        mission, agents = member.mission, member.mission.agents
-        now = np.full((agents, 2), np.nan)
-        now[member.agent] = member.position
-        for sender in range(agents):
-            place = member.position_of(sender, member.step)
-            if place is not None:
-                now[sender] = place
-        self.sent = np.concatenate([now[None], self.sent[:-1]])
-        if member.step > 0:  # the start knows what was heard at step 0
-            self.memory, self.post = listen(mission, member.step, self.sent, self.memory, self.post)
-        return rows_of(self.memory, member.row)
