@@ -17,6 +17,7 @@ SPELLINGS = ["as it is", "dots", "absolute", "symbolic link", "hard link", "link
 # What each command reads, and what it writes: parameters in the order in which they are given.
 READS = {
     "animate": ["run"],
+    "agent": ["scenario", "key_folder"],
     "certify": ["subject", "network", "scenario", "zones"],
     "compare": ["targets", "team"],
     "export": ["run"],

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from tricover.cli.console import Quiet, load_kernels, note
-from tricover.cli.fleet import Clock, Grace, Homing, Limit, Patience, Rate, Router, Silence, manners_of
+from tricover.cli.fleet import Clock, Grace, Homing, Limit, Patience, Rate, Silence, manners_of
+from tricover.cli.fleet_table import Router
 
 __all__ = ["agent"]
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tricover.errors import InputError
 
-__all__ = ["Membership"]
+__all__ = ["Membership", "Patience"]
 
 Flags = NDArray[np.bool_]
 
