@@ -4,7 +4,6 @@ It keeps what was said (``Tracks``), sees who is alive, and says when the team h
 on the same belief, which is true, and was at its goal for as many steps as ``simulate`` asks for.
 """
 
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import median, quantiles
@@ -69,7 +68,6 @@ class Tower:
         self._steps: dict[int, int] = {}
         self._known: dict[str, bytes] = {}
         self._unsettled: dict[int, int] = {}
-        self._oldest: deque[int] = deque(maxlen=20 * self.mission.agents)
         self.radio.bus.subscribe(f"{self.radio.root}/agent/*/place", self.hear)
         self.radio.bus.subscribe(f"{self.radio.root}/operator/command", self.hear)
         self.radio.watch_tokens(self.token)
@@ -93,7 +91,6 @@ class Tower:
             for last in (*(past.last for past in message.earlier), message.last):
                 if not last.settled:
                     self._unsettled[agent] = last.step
-                self._oldest.append(max(*last.ages, 0))
 
     def token(self, agent: int, boot: str, alive: bool) -> None:
         """Somebody's token came or went."""
@@ -146,12 +143,14 @@ class Tower:
         return agent in self._last and np.array_equal(self._last[agent].living & there, truth & there)
 
     def _quiet(self, flying: list[int]) -> bool:
-        """Whether all have been at their goals for long enough that nothing can change any more."""
-        mission = self.mission
+        """Whether all have been at their goals for long enough that nothing can change any more.
+
+        What they acted on last has to be of that time, too: who heard of an older place is at its goal for that place.
+        """
+        mission, last = self.mission, [self._last[agent].last for agent in flying]
         since = max([mission.last_change, *(self._unsettled.get(agent, -1) + 1 for agent in flying)])
-        acted = min(self._last[agent].last.step for agent in flying)
-        late = max(self._oldest, default=0)
-        return acted - since > mission.quiet_steps * (1 + late)
+        rests_on = min(action.step - max(*action.ages, 0) for action in last)
+        return rests_on - since > mission.quiet_steps
 
 
 def _spread(delays: Sequence[float]) -> tuple[float, float]:
