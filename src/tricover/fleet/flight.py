@@ -15,10 +15,10 @@ from secrets import token_hex
 
 from tricover.errors import InputError
 from tricover.fleet.crew import ROUTER, STARTED, Crew, Settings, reach_of
+from tricover.fleet.flyable import check_flyable
 from tricover.fleet.journal import open_journal
 from tricover.fleet.keys import make_keys
 from tricover.fleet.links import member_config
-from tricover.fleet.member import check_flyable
 from tricover.fleet.messages import OPERATOR, Command, NoSeal, mission_digest
 from tricover.fleet.processes import Nursery
 from tricover.fleet.radio import Radio

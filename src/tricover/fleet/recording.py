@@ -27,7 +27,7 @@ from tricover.control import NO_CELL, Cells, Memory, Told
 from tricover.control.hearing import HEARD, NOTHING
 from tricover.control.sharing import PER_POINT, PER_POSITION
 from tricover.errors import InputError
-from tricover.fleet.member import cells_follow
+from tricover.fleet.flyable import cells_follow
 from tricover.fleet.messages import Action, Command, Header, Memories, Message, Place
 from tricover.fleet.networks import Key, Networks
 from tricover.fleet.orders import with_targets

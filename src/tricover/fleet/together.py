@@ -8,7 +8,8 @@ from math import inf
 from tricover.fleet.agent import Manners, fly
 from tricover.fleet.bus import MemoryHub
 from tricover.fleet.clock import clock_of
-from tricover.fleet.member import Member, check_flyable
+from tricover.fleet.flyable import check_flyable
+from tricover.fleet.member import Member
 from tricover.fleet.membership import Patience
 from tricover.fleet.messages import NoSeal, Seal, mission_digest
 from tricover.fleet.radio import Radio
