@@ -55,7 +55,8 @@ bench: .venv/.bench .venv-peers/.installed
 performance: .venv/.bench
 	@$(BIN)/python -m benchmarks.page out/bench.json
 
-.venv/.run: EXTRA := all
+# The demo flies no fleet and opens no studio.
+.venv/.run: EXTRA := mcap,notebook,raster,rl,vehicles,video
 .venv/.dev: EXTRA := dev
 .venv/.bench: EXTRA := bench
 .venv/.run .venv/.dev .venv/.bench: pyproject.toml constraints.txt
