@@ -13,11 +13,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,8 @@ AGENTS, CUT, LOSS = 12, 10.0, 30
 """Agents; seconds without a wire; packets in a hundred."""
 AGREED = 20.0
 """Seconds after a cut by which all agree again."""
+UNDER_LOSS = 200
+"""Steps that are flown while packets are lost, before the team is looked at."""
 MOST = 120.0
 """Seconds after which anything else is given up: a busy machine takes long to start 14 interpreters."""
 COMMAND = (sys.executable, "-c", "from tricover.cli.main import command; command()")
@@ -45,7 +47,7 @@ class Plan:
     """What breaks, and over which links."""
 
     links: str
-    cut: bool
+    cuts: bool
     loss: int
 
 
@@ -75,6 +77,8 @@ class Flight:
     def start(self) -> Watched:
         """Start everything; the journal in which its course can be read."""
         self.mission.scenario.save(self.folder / "field.toml")
+        if self.plan.loss:
+            self.wires.lose(self.plan.loss)
         make_keys(self.folder / "keys", self.mission.agents, hosts=[self.wires.router_for(side) for side in "ab"])
         route = ("fleet", "route", LISTENS[self.plan.links], "--agents", str(self.mission.agents))
         self._begin("r", "router", *route, "--keys", "keys/router")
@@ -123,48 +127,47 @@ class Flight:
             process.wait()
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What came of a flight.
+class Cut(NamedTuple):
+    """One time that something broke.
 
     Attributes:
-        faults: what was wrong; nothing, if all was well.
-        noticed: seconds from the cut until the router's side acted without the other.
-        agreed: seconds from the end of the cut, or the beginning of loss, until all agreed for good.
-        run: as recorded.
+        noticed: seconds until the router's side acted without the other; None: nothing was cut, packets were lost.
+        agreed: seconds from the end of the cut until all agreed for good; with loss alone, until all had spoken.
     """
 
-    faults: list[str]
     noticed: float | None
-    agreed: float | None
-    run: tc.Run | None
+    agreed: float
 
 
-def flight(name: str, seed: int) -> Outcome:
-    """One flight in which something breaks, and what came of it."""
+class Outcome(NamedTuple):
+    """What was wrong with a flight (nothing, if all was well), when it broke, and steps that were recorded."""
+
+    faults: list[str]
+    cuts: list[Cut]
+    steps: int = 0
+
+
+def flight(name: str, seed: int, cuts: int = 1) -> Outcome:
+    """One flight in which something breaks, so many times, and what came of it."""
     plan, draw = PLANS[name], Random(f"{name}/{seed}")
-    mission = mission_of(AGENTS, seed)
+    mission, broken = mission_of(AGENTS, seed), []
     with ExitStack() as stack:
         wires = stack.enter_context(wired())
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tricover-wires-")))
         flown = Flight(mission, plan, folder, wires, _far_side(mission, draw))
         stack.callback(flown.kill)
-        watched = stack.enter_context(_started(flown))
+        watched = stack.enter_context(closing(flown.start()))
         try:
-            noticed, mended = _break(flown, watched, draw)
-            watched.wait_for(lambda: watched.at_rest(mended), MOST, "the team is not at rest")
+            for _ in range(cuts):
+                broken.append(_broken(flown, watched, draw))
             flown.end()
         except (TimeoutError, subprocess.TimeoutExpired) as error:
-            return Outcome([str(error), *flown.disorder()], None, None, None)
-        agreed = watched.agreed_at(mended)
+            return Outcome([str(error), *flown.disorder()], broken)
         run = tc.Run.open(folder / "run.zarr")
         faults = [*_faults_of(flown, run), *flown.disorder()]
-        if wires.running():
-            faults.append(f"left running: {wires.running()}")
-        late = None if agreed is None else agreed - mended
-        if late is None or late > AGREED:
-            faults.append(f"agreed after {late} s")
-        return Outcome(faults, noticed, late, run)
+        faults += [f"agreed only after {cut.agreed:.1f} s" for cut in broken if cut.agreed > AGREED]
+        faults += [f"left running: {wires.running()}"] if wires.running() else []
+        return Outcome(faults, broken, run.steps)
 
 
 def _far_side(mission: Mission, draw: Random) -> frozenset[int]:
@@ -180,31 +183,31 @@ def _far_side(mission: Mission, draw: Random) -> frozenset[int]:
         return frozenset(far)
 
 
-@contextmanager
-def _started(flown: Flight) -> Iterator[Watched]:
-    watched = flown.start()
-    try:
-        yield watched
-    finally:
-        watched.close()
-
-
-def _break(flown: Flight, watched: Watched, draw: Random) -> tuple[float | None, float]:
-    """Break the network, and mend it: after how many seconds the cut was noticed, and when it was over."""
-    wires, plan, first = flown.wires, flown.plan, draw.randrange(4, 60)
+def _broken(flown: Flight, watched: Watched, draw: Random) -> Cut:
+    """Break the network, mend it, and wait until the team is at rest again."""
+    more = draw.randrange(4, 60) if flown.plan.cuts else UNDER_LOSS
+    first = max((said.step for said in watched.last.values()), default=0) + more
     watched.wait_for(lambda: watched.all_past(first), MOST, f"not all have come to step {first}")
-    if plan.loss:
-        wires.lose(plan.loss)
-    if not plan.cut:
-        return None, time.time()
-    cut, pulled = time.time(), draw.random() < 0.5
+    noticed = _cut(flown, watched, draw.random() < 0.5) if flown.plan.cuts else None
+    mended = time.time()
+    watched.wait_for(lambda: watched.at_rest(mended), MOST, "the team is not at rest")
+    agreed = watched.agreed_at(mended)
+    assert agreed is not None, "it is at rest"
+    return Cut(noticed, agreed - mended)
+
+
+def _cut(flown: Flight, watched: Watched, pulled: bool) -> float:
+    """Cut the far side off for a while: after how many seconds the others had all noticed."""
+    wires, near, cut = flown.wires, flown.near, time.time()
     (wires.pull if pulled else wires.jam)("b")
-    alone = lambda: watched.believe(flown.near, flown.near)  # noqa: E731
-    watched.wait_for(alone, CUT, "the router's side has not noticed")
-    noticed = max(watched.last[agent].heard for agent in flown.near) - cut
-    time.sleep(max(cut + CUT - time.time(), 0))
-    wires.plug("b") if pulled else wires.mend(plan.loss)
-    return noticed, time.time()
+    watched.wait_for(lambda: watched.believe(near, near), CUT, "the router's side has not noticed")
+    noticed = watched.since_when(near, near) - cut
+    time.sleep(max(cut + CUT - time.time(), 0))  # the fault itself, not a wait for anything
+    if pulled:
+        wires.plug("b")
+    else:
+        wires.mend(flown.plan.loss)
+    return noticed
 
 
 def _faults_of(flown: Flight, run: tc.Run) -> list[str]:
@@ -212,7 +215,7 @@ def _faults_of(flown: Flight, run: tc.Run) -> list[str]:
     found, mission = [], flown.mission
     everybody, near = set(range(mission.agents)), set(flown.near)
     epochs = [set(np.flatnonzero(epoch.present(mission.agents)).tolist()) for epoch in run.epochs]
-    if flown.plan.cut and near not in epochs:
+    if flown.plan.cuts and near not in epochs:
         found.append(f"no epoch of the router's side alone: {epochs}")
     if epochs[-1] != everybody:
         found.append(f"the last epoch has only {epochs[-1]}")
@@ -230,7 +233,8 @@ def _faults_of(flown: Flight, run: tc.Run) -> list[str]:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--repeats", type=int, default=20)
+    options.add_argument("--repeats", type=int, default=20, help="flights of each kind")
+    options.add_argument("--cuts", type=int, default=1, help="in each flight, one after another")
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--only", default="")
     given = options.parse_args()
@@ -239,21 +243,20 @@ def main() -> None:
     for name in (name for name in PLANS if given.only in name):
         outcomes = []
         for seed in range(given.seed, given.seed + given.repeats):
-            began = time.monotonic()
-            outcomes.append(flight(name, seed))
-            _tell(name, seed, outcomes[-1], time.monotonic() - began)
+            outcomes.append(flight(name, seed, given.cuts))
+            _tell(name, seed, outcomes[-1])
         well = sum(not one.faults for one in outcomes)
-        agreed = [one.agreed for one in outcomes if one.agreed is not None] or [0.0]
-        spread = f"at most {max(agreed):.1f} s (median {np.median(agreed):.1f})"
-        print(f"{name:20} {well} of {given.repeats} well; agreed after {spread}", flush=True)
+        agreed = [cut.agreed for one in outcomes for cut in one.cuts] or [np.nan]
+        spread = f"{len(agreed)} times after at most {max(agreed):.1f} s (median {np.median(agreed):.1f})"
+        print(f"{name:20} {well} of {given.repeats} flights well; agreed {spread}", flush=True)
         bad += given.repeats - well
     raise SystemExit(bool(bad))
 
 
-def _tell(name: str, seed: int, outcome: Outcome, took: float) -> None:
-    steps = "no run" if outcome.run is None else f"{outcome.run.steps} steps"
-    noticed, agreed = ("-" if one is None else f"{one:.1f} s" for one in (outcome.noticed, outcome.agreed))
-    print(f"  {name}, seed {seed}: noticed {noticed}, agreed {agreed}, {steps}, {took:.0f} s", flush=True)
+def _tell(name: str, seed: int, outcome: Outcome) -> None:
+    noticed = ", ".join("-" if cut.noticed is None else f"{cut.noticed:.1f}" for cut in outcome.cuts)
+    agreed = ", ".join(f"{cut.agreed:.1f}" for cut in outcome.cuts)
+    print(f"  {name}, seed {seed}: noticed {noticed} s, agreed {agreed} s, {outcome.steps} steps", flush=True)
     for fault in outcome.faults:
         print(f"    {fault}", flush=True)
 

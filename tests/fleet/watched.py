@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tricover.fleet.encoding import decoded, header_of
 from tricover.fleet.journal import _ENTRY
@@ -84,6 +83,16 @@ class Watched:
         """Whether some act on the belief that just these are alive."""
         return all(agent in self.last and self.last[agent].living == whom for agent in who)
 
+    def since_when(self, who: frozenset[int], whom: frozenset[int]) -> float:
+        """When the last of these began to act on their present belief, that just those are alive."""
+        began: dict[int, float] = {}
+        for said in self.said:
+            if said.agent in who and said.living == whom:
+                began.setdefault(said.agent, said.heard)
+            else:
+                began.pop(said.agent, None)
+        return max(began.values())
+
     def agreed_at(self, since: float) -> float | None:
         """When everybody who is on the roster last began to act on the belief that all are alive; None: not yet."""
         everybody = frozenset(range(self.mission.agents))
@@ -126,6 +135,3 @@ class Watched:
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
-
-
-Points = NDArray[np.float64]
