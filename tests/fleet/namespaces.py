@@ -33,9 +33,9 @@ AGENTS, CUT, LOSS = 12, 10.0, 30
 """Agents; seconds without a wire; packets in a hundred."""
 AGREED = 20.0
 """Seconds after a cut by which all agree again."""
-UNDER_LOSS = 200
+UNDER_LOSS = 100
 """Steps that are flown while packets are lost, before the team is looked at."""
-MOST = 120.0
+MOST = 240.0
 """Seconds after which anything else is given up: a busy machine takes long to start 14 interpreters."""
 COMMAND = (sys.executable, "-c", "from tricover.cli.main import command; command()")
 LISTENS = {"tls": "tls/0.0.0.0:7447", "quic": "quic/0.0.0.0:7448?mixed_rel=1"}

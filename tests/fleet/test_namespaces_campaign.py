@@ -30,7 +30,7 @@ def test_over_a_broken_network_all_agree_again_and_settle_where_they_should(name
 @pytest.mark.parametrize("name", PLANS)
 def test_who_is_not_root_is_refused_before_anything_starts(name, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    with pytest.raises(NotHereError, match="^network namespaces need root$"):
+    with pytest.raises(NotHereError, match="network namespaces need root"):
         flight(name, 0)
 
 

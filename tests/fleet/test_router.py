@@ -47,7 +47,8 @@ def _wait_for(port, process):
 
 
 def test_it_has_a_thread_for_every_connection_that_may_break_at_once(router):
-    assert len(list(Path(f"/proc/{router.pid}/task").iterdir())) > AGENTS  # those of other kinds begin with the first connection
+    threads = list(Path(f"/proc/{router.pid}/task").iterdir())
+    assert len(threads) > AGENTS, "of one kind; others begin with the first connection"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
