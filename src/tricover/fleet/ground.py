@@ -1,6 +1,7 @@
 """Processes of a fleet on several machines: one agent, the router, the operator, and a recorder."""
 
 import asyncio
+import os
 import signal
 import time
 from collections.abc import Callable
@@ -30,6 +31,8 @@ GONE = 5.0
 """Seconds without a token after which a flight is over: a router that begins again hides all of them for a moment."""
 LOOKS = 0.2
 """Seconds between two looks at how far a flight is."""
+MOST_THREADS = 256
+"""Of each kind, that a router has."""
 ORDERS = 3
 """How often an order is given: agents take a repeated one as the same."""
 
@@ -117,8 +120,24 @@ def route_until_stopped(endpoints: list[str], keys: str | PathLike[str] | None, 
     import zenoh
 
     config = router_config(endpoints, None if keys is None else Keys.load(keys), agents, insecure_links=True)
-    session: Any = zenoh.open(config)
+    os.environ.setdefault("ZENOH_RUNTIME", _threads_for(agents))
+    ends = {signal.SIGINT, signal.SIGTERM}
+    # Zenoh's threads inherit this. Else one of them would take the signal, and the process would be gone at once.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ends)
     try:
-        signal.sigwait({signal.SIGINT, signal.SIGTERM})
-    finally:
+        session: Any = zenoh.open(config)
+        signal.sigwait(ends)
         session.close()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _threads_for(agents: int) -> str:
+    """As many threads as connections may break at once, in Zenoh's words.
+
+    Zenoh closes a connection by TCP or TLS in a way that holds up a thread for 10 s where the network is cut. With its
+    own few threads nobody would hear of the third agent that was cut off, nor anything else, until then.
+    """
+    threads = min(agents + 2, MOST_THREADS)
+    kinds = (f"{kind}: (worker_threads: {threads})" for kind in ("rx", "tx", "net"))
+    return f"({', '.join(kinds)})"

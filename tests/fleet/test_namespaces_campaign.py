@@ -1,0 +1,61 @@
+"""Small flights over a real network that breaks, where that may be tried: it needs root.
+
+Where it may not, a flight is refused, and the reason is said on the terminal and recorded as "not run here".
+"""
+
+import os
+import re
+import shutil
+
+import pytest
+
+from tests.fleet import wires
+from tests.fleet.namespaces import PLANS, flight
+from tests.fleet.wires import NotHereError, why_not_here
+
+
+@pytest.mark.parametrize("name", ["partition of 10 s", "30% loss"])
+def test_over_a_broken_network_all_agree_again_and_settle_where_they_should(name, record_property, capsys):
+    reason = why_not_here()
+    if reason is None:
+        assert flight(name, 0).faults == []
+        return
+    record_property("not run here", reason)
+    with capsys.disabled():
+        print(f"\nnot run here: {name}, as {reason}")  # noqa: T201
+    with pytest.raises(NotHereError, match=re.escape(reason)):
+        flight(name, 0)
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_who_is_not_root_is_refused_before_anything_starts(name, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(NotHereError, match="network namespaces need root"):
+        flight(name, 0)
+
+
+def test_missing_tools_are_named(monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(shutil, "which", lambda tool: None if tool == "nft" else f"/sbin/{tool}")
+    assert why_not_here() == "there is no command nft"
+
+
+def test_namespaces_that_are_denied_are_no_failure(monkeypatch, tmp_path):
+    denies = tmp_path / "ip"
+    denies.write_text("#!/bin/sh\necho 'Operation not permitted' >&2\nexit 1\n")
+    denies.chmod(0o755)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(shutil, "which", lambda tool: f"/sbin/{tool}")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert why_not_here() == "namespaces are denied here: Operation not permitted"
+
+
+def test_namespaces_are_removed_whatever_happens(monkeypatch):
+    """Even if they were made only in part."""
+    removed = []
+    monkeypatch.setattr(wires, "why_not_here", lambda: None)
+    monkeypatch.setattr(wires.Wires, "make", lambda self: 1 / 0)
+    monkeypatch.setattr(wires.Wires, "remove", lambda self: removed.append(self))
+    with pytest.raises(ZeroDivisionError), wires.wired():
+        pass
+    assert len(removed) == 1
