@@ -4,8 +4,9 @@ Every agent says where it is at each step, what it did in the step before, how o
 for alive. That is all a run records. Steps of which an agent did not speak, as it was frozen, not yet there or gone:
 it is taken to have stayed where it was last.
 
-*Epochs.* What most of those who acted at a step were told is the present network of that step. A belief that only some
-had is an epoch, too, so that ``believed`` can name it; the present one then begins anew in the same step.
+*Epochs.* What most of those who acted at a step were told is the present network of that step, and of the steps before
+in which some went by it already. A belief that only some had is an epoch, too, so that ``believed`` can name it; the
+present one then begins anew in the same step.
 
 *Messages.* In a flight in which every message came in time, and nobody believed anything else than the mission says,
 the run is one of a perfect world. Otherwise its world is one in which messages are late, by as many steps as they were.
@@ -141,15 +142,13 @@ def _epochs(tracks: Tracks, positions: Floats, steps: int) -> tuple[list[Epoch],
     played = _played(tracks.mission, positions, steps)
     found: list[tuple[int, Key]] = []
     believed = np.zeros((steps, tracks.mission.agents), np.int32)
-    present = networks.key(0, np.ones(tracks.mission.agents, np.bool_))
-    for step, known in enumerate(keys):
-        before, counts = present, Counter(known.values())
-        # Most of those who acted; of equally many, what was there before.
-        present = max(counts, key=lambda key: (counts[key], key == before)) if counts else before
-        others = sorted(set(counts) - {present} - {key for _, key in found})
+    before = None
+    for step, (known, present) in enumerate(zip(keys, _present(keys, networks), strict=True)):
+        others = sorted(set(known.values()) - {present} - {key for _, key in found})
         found += [(step, key) for key in others]
-        if others or present != before or not found:
+        if others or present != before:
             found.append((step, present))
+        before = present
         latest = {key: which for which, (_, key) in enumerate(found)}
         believed[step] = latest[present]
         for agent, key in known.items():
@@ -157,6 +156,23 @@ def _epochs(tracks: Tracks, positions: Floats, steps: int) -> tuple[list[Epoch],
             if played is not None and networks.as_planned(key):
                 believed[step, agent] = latest.get(planned[played[step, agent]], latest[key])
     return [_epoch(tracks, networks, which, one, positions, believed) for which, one in enumerate(found)], believed
+
+
+def _present(keys: list[dict[int, Key]], networks: Networks) -> list[Key]:
+    """The present network of each step: what most of those who acted were told; of equally many, what was before.
+
+    It begins with the first who went on by it. The others heard of it late, as in a world with late messages.
+    """
+    present = networks.key(0, np.ones(networks.mission.agents, np.bool_))
+    found: list[Key] = []
+    for step, known in enumerate(keys):
+        before, counts = present, Counter(known.values())
+        present = max(counts, key=lambda key: (counts[key], key == before)) if counts else before
+        found.append(present)
+        while present != before and step and found[step - 1] == before and present in keys[step - 1].values():
+            step -= 1
+            found[step] = present
+    return found
 
 
 def _played(mission: Mission, positions: Floats, steps: int) -> NDArray[np.int32] | None:

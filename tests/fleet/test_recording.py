@@ -1,0 +1,67 @@
+"""From what was said to a run: networks of flights in which beliefs differed for a while."""
+
+import numpy as np
+import pytest
+
+from tests.fleet.test_agent import mission_of
+from tricover.errors import InputError
+from tricover.fleet.messages import Action, Header, Place
+from tricover.fleet.recording import Tracks, run_of
+
+AGENTS, STEPS, LOST = 8, 40, 7
+
+
+def tracks_of(heard_at):
+    """A flight in which agent 7 is gone from step 4 on, and each other one believes that from its own step on."""
+    mission = mission_of(AGENTS, STEPS)
+    tracks = Tracks(mission)
+    start = mission.start().positions
+    for agent in range(AGENTS):
+        last = 4 if agent == LOST else STEPS
+        for step in range(last + 1):
+            living = np.ones(AGENTS, bool)
+            living[LOST] = not (agent in heard_at and step - 1 >= heard_at[agent])
+            action = Action(step - 1, (0, 0, 0), settled=True)
+            header = Header(1, b"", agent, 1, step, 0.0, step)
+            tracks.add(header, Place(tuple(start[agent].tolist()), action, living))
+    return tracks
+
+
+def without(epoch):
+    return epoch.network.layer[LOST] < 0
+
+
+def test_a_network_begins_with_the_first_who_goes_by_it():
+    heard_at = dict.fromkeys(range(AGENTS - 1), 7) | {2: 5}
+    run = run_of(tracks_of(heard_at))
+    assert [(epoch.start, bool(without(epoch))) for epoch in run.epochs] == [(0, False), (5, True)]
+    believed = run.read("believed")
+    assert believed[5:7, 2].tolist() == [1, 1]
+    assert believed[5:7, [0, 1, 3, 4, 5, 6]].max() == 0, "they heard of it late"
+    assert believed[7:].min() == 1
+
+
+def test_a_belief_that_only_some_had_for_a_while_is_an_epoch_of_its_own():
+    heard_at = dict.fromkeys(range(AGENTS - 1), 9)
+    tracks = tracks_of(heard_at)
+    alone = np.ones(AGENTS, bool)
+    alone[[3, LOST]] = False
+    action, _ = tracks.actions[1][6]
+    tracks.actions[1][6] = action, alone.tobytes()
+    run = run_of(tracks)
+    named = [int(which) for which in run.read("believed")[6, [1]]]
+    assert run.epochs[named[0]].network.layer[3] < 0
+    assert not without(run.mission.epoch_at(6)), "most still went by the first"
+    assert without(run.epochs[-1])
+    assert run.epochs[-1].network.layer[3] >= 0
+
+
+def test_steps_of_which_nobody_spoke_are_none():
+    with pytest.raises(InputError, match="nobody took a step"):
+        run_of(Tracks(mission_of(AGENTS, STEPS)))
+
+
+def test_who_falls_silent_stays_where_it_was():
+    run = run_of(tracks_of(dict.fromkeys(range(AGENTS - 1), 6)))
+    assert run.steps == STEPS
+    assert np.array_equal(run.positions[-1, LOST], run.positions[4, LOST])
