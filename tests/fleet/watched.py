@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tricover.fleet.encoding import decoded, header_of
-from tricover.fleet.journal import _ENTRY
+from tricover.fleet.journal import next_entry
 from tricover.fleet.messages import Place
 from tricover.simulation import Mission
 
@@ -46,20 +46,8 @@ class Watched:
         if where == 0 and not self._file.readline().endswith(b"\n"):
             self._file.seek(0)
             return
-        while (entry := self._entry()) is not None:
+        while (entry := next_entry(self._file)) is not None:
             self._take(*entry)
-
-    def _entry(self) -> tuple[float, bytes] | None:
-        """The next message that is whole."""
-        where = self._file.tell()
-        head = self._file.read(_ENTRY.size)
-        if len(head) == _ENTRY.size:
-            length, _, heard = _ENTRY.unpack(head)
-            data = self._file.read(length)
-            if len(data) == length:
-                return heard, data
-        self._file.seek(where)
-        return None
 
     def _take(self, heard: float, data: bytes) -> None:
         header = header_of(data)

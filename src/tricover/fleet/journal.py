@@ -10,7 +10,6 @@ was damaged is an error.
 
 import json
 import struct
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, Self
 from zlib import crc32
@@ -21,7 +20,7 @@ from tricover.fleet.messages import MalformedError
 from tricover.fleet.recording import Tracks
 from tricover.simulation import Mission
 
-__all__ = ["Journal", "open_journal", "tracks_of"]
+__all__ = ["Journal", "next_entry", "open_journal", "tracks_of"]
 
 FORMAT = 1
 """Of the file; others are not read."""
@@ -78,7 +77,8 @@ def tracks_of(path: Path) -> Tracks:
             head = _head(file.readline(), path)
             mission = Mission.from_json(json.dumps(head["mission"]))
             tracks, digest = Tracks(mission), bytes.fromhex(head["digest"])
-            for data in _entries(file):
+            while (entry := next_entry(file)) is not None:
+                data = entry[1]
                 header = header_of(data)
                 if header.mission == digest:
                     tracks.add(header, decoded(data, header, mission.agents))
@@ -98,14 +98,18 @@ def _head(line: bytes, path: Path) -> dict[str, Any]:
     return head
 
 
-def _entries(file: IO[bytes]) -> Iterator[bytes]:
-    while len(head := file.read(_ENTRY.size + _CHECK.size)) == _ENTRY.size + _CHECK.size:
-        length, _, checksum = _ENTRY.unpack_from(head)
+def next_entry(file: IO[bytes]) -> tuple[float, bytes] | None:
+    """When the next message was heard, and the message; None: there is none that is whole, yet."""
+    start, size = file.tell(), _ENTRY.size + _CHECK.size
+    head = file.read(size)
+    if len(head) == size:
+        length, heard, checksum = _ENTRY.unpack_from(head)
         if _CHECK.pack(crc32(head[: _ENTRY.size])) != head[_ENTRY.size :] or length > LONGEST:
             raise ValueError("an entry that was damaged")
         data = file.read(length)
-        if len(data) < length:
-            return  # it was cut short
-        if crc32(data) != checksum:
-            raise ValueError("an entry that was damaged")
-        yield data
+        if len(data) == length:
+            if crc32(data) != checksum:
+                raise ValueError("an entry that was damaged")
+            return heard, data
+    file.seek(start)  # it was cut short, or is still being written
+    return None
