@@ -5,7 +5,7 @@ RENDERED := tests/test_site.py tests/test_docs.py tests/plot tests/report tests/
 CAMPAIGNS := tests/fuzz tests/fleet/test_flight.py tests/fleet/test_piloted.py tests/cli/test_fleet.py tests/simulation/test_campaigns.py tests/certificates/test_forged.py $(wildcard tests/*/test_*_campaign.py)
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test rendered campaigns browser fuzz check lint types contracts site bench performance lock clean
+.PHONY: demo test rendered campaigns namespaces browser fuzz check lint types contracts site bench performance lock clean
 .DELETE_ON_ERROR:
 
 demo: .venv/.run
@@ -23,6 +23,10 @@ rendered: .venv/.dev
 # Thousands of broken files, damaged and killed stores, forged logs, crowded teams, fleets of processes; each has a count for more.
 campaigns: .venv/.dev
 	@$(BIN)/python -m pytest $(CAMPAIGNS) --numprocesses auto --maxprocesses 2
+
+# A fleet over a real network that is cut, in network namespaces of its own. Needs root, ip and nft, and says so.
+namespaces: .venv/.dev
+	@$(BIN)/python -m tests.fleet.namespaces --repeats 1 --cuts 4 --only "partition of"
 
 # Needs Debian's chromium and chromium-driver, and installs them where they are missing and it may.
 browser: .venv/.dev
