@@ -122,13 +122,15 @@ class Nursery:
         self._process.wait()
 
     def _ask(self, *words: Any) -> Any:
-        with contextlib.suppress(BrokenPipeError):  # then there is no answer
+        with contextlib.suppress(ConnectionError):  # then there is no answer
             self._link.write(json.dumps(words) + "\n")
             self._link.flush()
         return self._answer()
 
     def _answer(self) -> Any:
-        line = self._link.readline()
+        line = ""
+        with contextlib.suppress(ConnectionError):  # it was killed with something unread
+            line = self._link.readline()
         if not line:
             raise TricoverError("the process that begins the agents has ended: is there enough memory?")
         answer = json.loads(line)
