@@ -164,7 +164,8 @@ class FaultyBus:
 
         def hear(key: str, alive: bool) -> None:
             (self._tokens.add if alive else self._tokens.discard)(key)
-            if not self.cut_off(key):
+            # One that goes is always told: a process that was frozen may hear of it before it hears of the partition.
+            if not alive or not self.cut_off(key):
                 handler(key, alive)
 
         self._watchers.append(handler)
