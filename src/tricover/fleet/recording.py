@@ -98,8 +98,12 @@ class Tracks:
         # Who has not said a word in the last quarter was gone: others had time to notice. So is who left as planned.
         expected = self.mission.present_at(newest - 1)
         latest = newest - max(newest // 4, 8)
-        there = [step for agent, step in enumerate(last) if step >= latest and (expected[agent] or step == newest)]
-        return min(min(there), self.mission.scenario.steps)
+        there = [agent for agent, step in enumerate(last) if step >= latest and (expected[agent] or step == newest)]
+        return max(min(min(map(self._acted, there)), self.mission.scenario.steps), 0)
+
+    def _acted(self, agent: int) -> int:
+        """The step up to which it is known what an agent did: its last words may say where it is, and no more."""
+        return max(self.actions.get(agent, {-1: None})) + 1
 
     def positions(self, steps: int) -> Floats:
         """Where everybody was, (T + 1, N, 2)."""
