@@ -44,6 +44,10 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+SLOWER = 32
+"""Steps that somebody may be behind the fastest: each listener those of a lead."""
+
+
 @dataclass(eq=False)
 class Tracks:
     """What was said, sorted by agent and step.
@@ -95,10 +99,12 @@ class Tracks:
         newest = max(last, default=-1)
         if newest < 1:
             return 0
-        # Who has not said a word in the last quarter was gone: others had time to notice. So is who left as planned.
+        # Who said farewell was there. Of the others, who has not said a word in the last quarter was gone: there was
+        # time to notice. So is who left as planned.
         expected = self.mission.present_at(newest - 1)
-        latest = newest - max(newest // 4, 8)
-        there = [agent for agent, step in enumerate(last) if step >= latest and (expected[agent] or step == newest)]
+        latest = newest - max(newest // 4, SLOWER)
+        spoke = [agent in self.memories or step >= latest for agent, step in enumerate(last)]
+        there = [agent for agent, step in enumerate(last) if spoke[agent] and (expected[agent] or step == newest)]
         return max(min(min(map(self._acted, there)), self.mission.scenario.steps), 0)
 
     def _acted(self, agent: int) -> int:
