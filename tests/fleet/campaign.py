@@ -25,7 +25,7 @@ from tricover.simulation import Mission
 AGREED = 30.0
 """Seconds: lease (1 s), patience (0.6 s, twice after the router was gone), to connect again (up to 2 s), and rounds, on
 a machine that is busy with other things; on one that is not it takes 1 to 3 s."""
-MOST = 90.0
+MOST = 240.0
 """Seconds after which a flight is given up."""
 
 Plan = Callable[[int, Random], Settings]
