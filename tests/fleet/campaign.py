@@ -127,15 +127,16 @@ def flight(name: str, agents: int, seed: int) -> tuple[Flown, list[str]]:
     clock, patience = clock_of("lockstep", rate=50.0 if seed % 2 else None), Patience(grace=5.0)
     manners = Manners(clock, patience if name == "late joiners" else Patience())
     settings = replace(PLANS[name](agents, Random(f"{name}/{agents}/{seed}")), manners=manners, seconds=MOST)
-    mission = mission_of(agents, seed)
+    mission, before = mission_of(agents, seed), children()
     flown = fly_fleet(mission, settings)
-    return flown, faults_of(mission, flown, settings) + ([] if not children() else [f"left running: {children()}"])
+    left = children() - before
+    return flown, faults_of(mission, flown, settings) + ([f"left running: {left}"] if left else [])
 
 
-def children() -> list[int]:
+def children() -> set[int]:
     """Processes that this one began and that still run."""
     with open(f"/proc/self/task/{os.getpid()}/children") as file:
-        return [int(pid) for pid in file.read().split()]
+        return {int(pid) for pid in file.read().split()}
 
 
 def main() -> None:
