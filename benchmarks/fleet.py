@@ -3,7 +3,7 @@
     python -m benchmarks fleet
 
 Teams of 57 and 200 agents fly a given number of steps in lockstep; signed over TLS, and unsigned over TCP, take turns.
-A round is a step of all. Agents whose steps take no time say up to four of them in a message; with the clock ``rate``,
+A round is a step of all. Agents whose steps take no time say up to eight of them in a message; with the clock ``rate``,
 as real vehicles have it, every step is a message of its own. Latencies are from sending to hearing, at the recorder.
 """
 

@@ -11,16 +11,17 @@ from tricover.fleet.clock import Clock, clock_of
 @pytest.mark.parametrize(
     ("kind", "given", "period", "limit", "lead"),
     [
-        ("lockstep", {}, 0.0, 0.5, 8),
-        ("lockstep", {"rate": 4.0}, 0.25, 0.5, 8),
-        ("lockstep", {"limit": 2.0}, 0.0, 2.0, 8),
+        ("lockstep", {}, 0.0, 0.5, 16),
+        ("lockstep", {"rate": 4.0}, 0.25, 0.5, 4),
+        ("lockstep", {"rate": 0.1}, 10.0, 0.5, 2),
+        ("lockstep", {"limit": 2.0}, 0.0, 2.0, 16),
         ("rate", {}, 0.1, 0.05, 1),
         ("rate", {"rate": 4.0}, 0.25, 0.125, 1),
         ("rate", {"rate": 4.0, "limit": 0.01}, 0.25, 0.01, 1),
         ("rate", {"rate": 4.0, "limit": 9.0}, 0.25, 0.125, 1),
-        ("fast", {}, 0.0, inf, 8),
-        ("fast", {"rate": 2.0, "limit": 1.0}, 0.5, inf, 8),
-        ("lockstep", {"rate": 10_000.0}, 0.0001, 0.5, 8),
+        ("fast", {}, 0.0, inf, 16),
+        ("fast", {"rate": 2.0, "limit": 1.0}, 0.5, inf, 2),
+        ("lockstep", {"rate": 10_000.0}, 0.0001, 0.5, 16),
     ],
 )
 def test_kinds(kind, given, period, limit, lead):

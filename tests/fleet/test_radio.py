@@ -20,7 +20,7 @@ from tricover.fleet.together import TOGETHER
 from tricover.simulation import Mission
 from tricover.targets import TargetLists
 
-AGENTS, STEPS = 8, 30
+AGENTS, STEPS = 8, 60
 MISSION, OTHER = b"missions", b"mission2"
 
 

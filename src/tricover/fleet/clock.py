@@ -1,7 +1,8 @@
 """When an agent takes its next step.
 
     lockstep   when it has heard, of this step, from all to whom it listens, and those who listen to it are not far
-               behind; at the latest after ``limit`` seconds, with what it has heard by then
+               behind; at the latest after ``limit`` seconds, with what it has heard by then. Where several steps
+               are said at once, it waits for each of them
     rate       every ``period`` seconds, with what it has heard in the first half of it
     fast       as lockstep, however long that takes: as fast as the slowest of those alive
 
@@ -19,7 +20,7 @@ __all__ = ["Clock", "Kind", "clock_of"]
 
 Kind: TypeAlias = Literal["lockstep", "rate", "fast"]
 
-LEAD = 8
+LEAD = 16
 """Steps that an agent may be ahead of those who listen to it: so it need not look at each of their messages."""
 
 
@@ -29,7 +30,7 @@ class Clock:
 
     Attributes:
         period: seconds that a step takes at least.
-        limit: seconds that an agent waits for others at most.
+        limit: seconds that an agent waits for others at most, for each step that they say at once.
         lead: steps that others may be ahead.
     """
 
@@ -53,9 +54,7 @@ def clock_of(kind: Kind, rate: float | None = None, limit: float | None = None) 
     if kind == "rate":
         period = 1 / (10.0 if rate is None else rate)
         return Clock(period, min(period / 2, inf if limit is None else limit), lead=1)
-    period = 0.0 if rate is None else 1 / rate
-    if kind == "fast":
-        return Clock(period, inf)
-    if kind != "lockstep":
+    if kind not in ("lockstep", "fast"):
         raise InputError(f'clock must be "lockstep", "rate" or "fast", not {kind!r}')
-    return Clock(period, 0.5 if limit is None else limit)
+    period, lead = (0.0, LEAD) if rate is None else (1 / rate, min(max(round(rate), 2), LEAD))  # about a second
+    return Clock(period, inf if kind == "fast" else 0.5 if limit is None else limit, lead)

@@ -19,8 +19,8 @@ __all__ = ["Conversation", "Manners"]
 
 SLOWEST = 1.0
 """Seconds between two repetitions, at most."""
-SMOOTH = 8
-"""Steps over which it is averaged how long they take."""
+SMOOTH = 2
+"""Messages over which it is averaged how long it takes until the next one."""
 RENEWED = FRESH / 3
 """Seconds after which a message that is repeated is signed anew: who hears it later must not take it for an old one."""
 
@@ -73,9 +73,11 @@ class Conversation:
         self._paced = -1
         """The step in which it last said how far it is."""
         self.at_once = _steps_at_once(member, manners.clock)
-        self._turned = now()
+        self._turned, self._repeated = now(), False
         self._round = 0.0
-        """Seconds that a step takes, on average of the last ones."""
+        """Seconds from one message of its own to the next, on average of the last ones."""
+        self._pause = manners.repeat
+        """Seconds after which it says again where it is."""
         self._due = self.team.next_change
         """When the belief in who is alive may change."""
 
@@ -232,7 +234,7 @@ class Conversation:
     @property
     def _limit(self) -> float:
         """Seconds that it waits in this step: at the start for all to be there, as processes do not begin at once."""
-        limit = self.manners.clock.limit
+        limit = self.manners.clock.limit * self.at_once
         return limit if self._together else max(limit, self.manners.patience.grace)
 
     async def wait(self) -> None:
@@ -244,9 +246,8 @@ class Conversation:
         start, ready = self.now(), self.ready
         if self._said is None or self.member.step % self.at_once == 0:
             self.say_places()
-        # On a busy machine steps take long: to repeat before others had time to answer would make it busier.
-        pause = max(self.manners.repeat, min(2 * self.at_once * self._round, SLOWEST))
-        deadline, again = start + self._limit, start + pause
+            self._adapt()
+        deadline, again = start + self._limit, start + self._pause
         while not ready and (self.paused or self.now() < deadline):
             until = min(again, self._due) if self.paused else min(again, deadline, self._due)
             self.news.clear()
@@ -260,12 +261,20 @@ class Conversation:
                 self.refresh()
             if self.now() >= again:
                 self.say_again()
-                pause = min(2 * pause, max(SLOWEST, self.manners.repeat))
-                again = self.now() + pause
+                self._pause, self._repeated = max(min(2 * self._pause, SLOWEST), self.manners.repeat), True
+                again = self.now() + self._pause
             ready = self.ready
         self._together |= ready
-        self._round += (self.now() - self._turned - self._round) / SMOOTH
-        self._turned = self.now()
+
+    def _adapt(self) -> None:
+        """Repeat later where all takes long: before others had time to answer it would make a busy machine busier.
+
+        Where it had to repeat something nothing is learned, as a message may have been lost; but it stays patient.
+        """
+        if not self._repeated:
+            self._round += (self.now() - self._turned - self._round) / SMOOTH
+            self._pause = max(self.manners.repeat, min(2 * self._round, SLOWEST))
+        self._turned, self._repeated = self.now(), False
 
     def note_place(self) -> None:
         """Have its place to say; those before are said now where it believed otherwise then."""

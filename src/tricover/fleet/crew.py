@@ -17,7 +17,7 @@ from tricover.fleet.agent import Manners, fly
 from tricover.fleet.bus import Bus
 from tricover.fleet.faults import At, Faults, FaultyBus
 from tricover.fleet.keys import Keys
-from tricover.fleet.links import member_config, router_config
+from tricover.fleet.links import LEASE, member_config, router_config
 from tricover.fleet.member import Member
 from tricover.fleet.messages import Action, Intent, NoSeal, Place, Seal
 from tricover.fleet.radio import Radio
@@ -31,6 +31,8 @@ __all__ = ["ROUTER", "STARTED", "Crew", "Settings", "fly_agent", "reach_of"]
 ROUTER = "router"
 STARTED = signal.SIGUSR1
 """Tells an agent that the flight has started, from which on faults are timed."""
+CROWD = 30
+"""Agents that share a core without getting in each other's way."""
 AGENTS_YIELD = 5
 """Agents share few cores here: the router and the tower, whom all need, go first."""
 
@@ -80,12 +82,13 @@ async def fly_agent(
     manners: Manners,
     *,
     begin: State | None = None,
+    lease: float = LEASE,
     wrapped: Callable[[Bus], Bus] = lambda bus: bus,
     stop: Callable[[asyncio.Task[Member]], None] | None = None,
 ) -> Member:
     """Connect one agent to the router at an endpoint, and fly it; ``wrapped`` may let things go wrong on its bus."""
     member = Member(mission, agent, begin)
-    bus = open_bus(member_config(endpoint, keys, insecure_links=True))
+    bus = open_bus(member_config(endpoint, keys, insecure_links=True, lease=lease))
     seal: Seal = NoSeal() if keys is None else keys
     radio = Radio(wrapped(bus), seal, digest, mission.agents, agent, reach=reach_of(mission))
     task = asyncio.ensure_future(fly(member, radio, manners))
@@ -116,6 +119,11 @@ class Crew:
     keys: Path | None
     digest: bytes
     begin: State | None = None
+
+    @property
+    def lease(self) -> float:
+        """Seconds of silence after which a process is taken for dead; more in a crowd, where it may just be waiting."""
+        return LEASE * max(1.0, self.mission.agents / (CROWD * (os.cpu_count() or 1)))
 
     def warm(self) -> None:
         """Have compiled and loaded what agents need, before they are forked."""
@@ -156,7 +164,8 @@ class Crew:
     def _route(self, watched: int) -> int:
         import zenoh
 
-        config = router_config([self.endpoint], self.keys_of(ROUTER), self.mission.agents, insecure_links=True)
+        keys, agents = self.keys_of(ROUTER), self.mission.agents
+        config = router_config([self.endpoint], keys, agents, insecure_links=True, lease=self.lease)
         session: Any = zenoh.open(config)
         os.read(watched, 1)  # until the program is gone
         session.close()
@@ -179,4 +188,4 @@ class Crew:
 
         how = self.mission, agent, self.endpoint, keys, self.digest, self.settings.manners
         with contextlib.suppress(asyncio.CancelledError):
-            await fly_agent(*how, begin=self.begin, wrapped=wrapped, stop=stop)
+            await fly_agent(*how, begin=self.begin, lease=self.lease, wrapped=wrapped, stop=stop)

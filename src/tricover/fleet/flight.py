@@ -38,8 +38,10 @@ CONNECTED = 1.0
 """Seconds after which the next one begins anyway."""
 RESTART = 1.0
 """Seconds after which a router that ended is begun again."""
-NOTICE = 4.0
-"""Seconds after a fault in which a team that seems settled may not have noticed yet."""
+NOTICE = 3.0
+"""Seconds after a fault, and after a lease, in which a team that seems settled may not have noticed yet."""
+WEIGHED = 8
+"""Agents whose memory is measured: to look at all of a crowd takes seconds."""
 LAST_WORDS = 10.0
 """Seconds that agents have to land and end when the flight is over."""
 
@@ -124,7 +126,7 @@ class _Operation:
         crew, mission = self.crew, self.crew.mission
         self.nursery.start(ROUTER)
         keys = crew.keys_of("operator")
-        bus = open_bus(member_config(crew.endpoint, keys, insecure_links=True))
+        bus = open_bus(member_config(crew.endpoint, keys, insecure_links=True, lease=crew.lease))
         radio = Radio(bus, keys or NoSeal(), crew.digest, mission.agents, OPERATOR, reach=reach_of(mission))
         journal = None if store is None else open_journal(Path(store), mission, crew.digest)
         with journal or contextlib.nullcontext(), contextlib.closing(bus):
@@ -197,7 +199,7 @@ class _Operation:
     def _finished(self, report: Report, more: bool) -> bool:
         """Whether the team has settled, and no fault is to come or may not have been noticed yet."""
         scenario = self.crew.mission.scenario
-        noticed = self.last_fault is None or time.monotonic() > self.last_fault + NOTICE
+        noticed = self.last_fault is None or time.monotonic() > self.last_fault + self.crew.lease + NOTICE
         settled = report.done and scenario.stop_when_settled and noticed
         return (settled or report.step >= scenario.steps) and not more
 
@@ -232,13 +234,13 @@ class _Operation:
         await asyncio.sleep(0.1)  # last words that are on their way
 
     def _private_memory(self) -> float | None:
-        """Megabytes that an agent's process does not share with others, on average."""
+        """Megabytes that an agent's process does not share with others, on average of some."""
         found = []
-        for name, pid in self.nursery.pids.items():
+        for pid in [pid for name, pid in self.nursery.pids.items() if name != ROUTER][:WEIGHED]:
             with contextlib.suppress(OSError, ValueError):
                 lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
                 own = sum(int(line.split()[1]) for line in lines if line.startswith(("Private_Clean", "Private_Dirty")))
-                found += [own / 1024] if name != ROUTER else []
+                found.append(own / 1024)
         return sum(found) / len(found) if found else None
 
 

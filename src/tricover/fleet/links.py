@@ -23,9 +23,10 @@ from tricover.fleet.keys import Keys
 if TYPE_CHECKING:
     import zenoh
 
-__all__ = ["member_config", "router_config"]
+__all__ = ["LEASE", "member_config", "router_config"]
 
-LEASE = 1000  # milliseconds of silence after which the other side is taken for dead
+LEASE = 1.0
+"""Seconds of silence after which the other side is taken for dead."""
 
 _SECURE, _OPEN = ("tls", "quic"), ("tcp", "udp")
 _EVERYTHING = "tricover/**"
@@ -35,7 +36,6 @@ _COMMON: dict[str, Any] = {
     "scouting/multicast/enabled": False,
     "scouting/gossip/enabled": False,
     "scouting/delay": 0,  # else a router waits half a second for what is switched off
-    "transport/link/tx/lease": LEASE,
     "transport/link/tx/keep_alive": 10,  # messages in that time: with 30 % loss, Zenoh's own 4 may all be lost
     "transport/link/rx/max_message_size": 2 * LONGEST,  # Zenoh's own is a gigabyte, which fills a small machine
     "transport/shared_memory/enabled": False,
@@ -53,6 +53,7 @@ def router_config(
     agents: int,
     *,
     insecure_links: bool = False,
+    lease: float = LEASE,
 ) -> "zenoh.Config":
     """The configuration of the router of a fleet.
 
@@ -61,6 +62,7 @@ def router_config(
         keys: those of "router", or their folder; without keys everybody may connect and write everything.
         agents: how many agents there are.
         insecure_links: with keys, allow endpoints that do not encrypt too.
+        lease: seconds of silence after which it is taken for dead by those who are connected to it.
     """
     if not endpoints:
         raise InputError("a router needs an endpoint to listen on, such as tls/0.0.0.0:7447")
@@ -76,18 +78,18 @@ def router_config(
             raise InputError(f"the keys of {loaded.name} are not those of the router")
         settings |= _tls(loaded, "listen")
         settings["access_control"] = _access(agents, _protocols(endpoints) & set(_OPEN))
-    return _config(settings)
+    return _config(settings, lease)
 
 
 def member_config(
-    endpoint: str, keys: Keys | str | PathLike[str] | None, *, insecure_links: bool = False
+    endpoint: str, keys: Keys | str | PathLike[str] | None, *, insecure_links: bool = False, lease: float = LEASE
 ) -> "zenoh.Config":
     """The configuration of any other process: a client of the router at an endpoint. It does not listen."""
     loaded = _loaded(keys, [endpoint], insecure_links)
     settings: dict[str, Any] = {"mode": "client", "connect/endpoints": [endpoint], "listen/endpoints": []}
     if loaded is not None:
         settings |= _tls(loaded, "connect")
-    return _config(settings)
+    return _config(settings, lease)
 
 
 def _loaded(keys: Keys | str | PathLike[str] | None, endpoints: Sequence[str], insecure: bool) -> Keys | None:
@@ -144,12 +146,12 @@ def _rule(name: str, flow: str, messages: list[str], place: str) -> dict[str, An
     return {"id": name, "permission": "allow", "flows": [flow], "messages": messages, "key_exprs": [place]}
 
 
-def _config(settings: dict[str, Any]) -> "zenoh.Config":
+def _config(settings: dict[str, Any], lease: float) -> "zenoh.Config":
     try:
         import zenoh
     except ImportError as error:
         raise MissingExtraError("fleets need the library eclipse-zenoh: pip install 'tricover[fleet]'") from error
     config = zenoh.Config()
-    for name, value in (_COMMON | settings).items():
+    for name, value in {**_COMMON, "transport/link/tx/lease": round(1000 * lease), **settings}.items():
         config.insert_json5(name, json.dumps(value))
     return config
