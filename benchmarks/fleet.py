@@ -66,10 +66,10 @@ def latencies(flown: Flown) -> Row:
 
 
 def signatures() -> Iterator[Row]:
-    """To sign and to verify a message of 207 bytes, beside a round of an agent at 30 a second."""
+    """To sign and to verify a message of 211 bytes, beside a round of an agent at 30 a second."""
     with tempfile.TemporaryDirectory() as folder:
         make_keys(Path(folder) / "keys", 1)
-        keys, data = Keys.load(Path(folder) / "keys" / "agent-0"), os.urandom(143)
+        keys, data = Keys.load(Path(folder) / "keys" / "agent-0"), os.urandom(147)
     signature = keys.sign(data)
     sign, verify = best_of(timer(lambda: keys.sign(data)), timer(lambda: keys.verify("agent-0", data, signature)))
     yield Row("to sign a message", span(sign), f"{span(verify)} to verify one", verify / sign)

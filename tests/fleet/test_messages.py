@@ -32,7 +32,7 @@ from tricover.targets import TargetLists
 
 HEAD = Header(0, b"missions", 3, 17, 5, 1000.5, 8)
 HEADER_SIZE = 49
-PLACE_SIZE = 16 + 8 + 6 + 12 + 40 + 1 + 1 + 2
+PLACE_SIZE = 16 + 8 + 6 + 12 + 40 + 1 + 4 + 1 + 2
 PAST_SIZE = 8 + 16 + 8 + 6 + 12 + 40 + 1
 FINITE = st.floats(-1e100, 1e100)
 INT16, INT32 = st.integers(-1, 2**15 - 1), st.integers(-(2**31), 2**31 - 1)
@@ -98,14 +98,16 @@ def test_a_header_comes_back(header, point):
     st.lists(st.booleans(), min_size=1, max_size=40),
     st.none() | st.tuples(POINTS, POINTS),
     st.lists(st.tuples(st.tuples(FINITE, FINITE), ACTIONS), max_size=8),
+    st.integers(0, 2**40),
 )
-def test_a_place_comes_back(position, action, living, told, before):
+def test_a_place_comes_back(position, action, living, told, before, dropped):
     tells, reports = (None, None) if told is None else map(targets, told)
     earlier = tuple(Past(step, *past) for step, past in enumerate(before))
-    data = encoded(HEAD, Place(position, action, np.array(living), tells, reports, earlier), NoSeal())
+    data = encoded(HEAD, Place(position, action, np.array(living), tells, reports, earlier, dropped), NoSeal())
     found = opened(data, len(living))
     assert (found.position, found.last, found.living.tolist()) == (position, action, living)
     assert found.earlier == earlier
+    assert found.refused == min(dropped, 2**32 - 1)
     assert found.living.dtype == np.bool_
     size = HEADER_SIZE + PLACE_SIZE + (len(living) + 7) // 8 + PAST_SIZE * len(earlier) + SIGNATURE
     if told is None:

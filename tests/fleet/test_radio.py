@@ -356,7 +356,7 @@ def flown(keys, intrudes):
     digest = mission_digest(mission)
 
     async def run():
-        hub, tracks = MemoryHub(), Tracks(mission)
+        hub, tracks, said = MemoryHub(), Tracks(mission), {}
         radios = [Radio(hub.join(), keys[agent], digest, AGENTS, agent, now=lambda: 0.0) for agent in range(AGENTS)]
         recorder = Radio(hub.join(), keys["operator"], digest, AGENTS, None, now=lambda: 0.0)
 
@@ -364,21 +364,25 @@ def flown(keys, intrudes):
             found = recorder.opened(key, data)
             if found is not None:
                 tracks.add(*found)
+                if isinstance(found[1], Place):
+                    said[found[0].sender] = found[1].refused
 
         recorder.bus.subscribe(f"{recorder.root}/*/*/place", hear)
         intruder = Intruder(hub, keys, digest) if intrudes else None
         await asyncio.gather(*(fly(Member(mission, radio.sender), radio, TOGETHER) for radio in radios))
         for _ in range(5):
             await asyncio.sleep(0)
-        return run_of(tracks), sum((radio.refused for radio in radios), Counter()), intruder
+        return run_of(tracks), sum((radio.refused for radio in radios), Counter()), intruder, sum(said.values())
 
     return asyncio.run(run())
 
 
 def test_an_intruder_changes_nothing(keys):
-    alone, refused, _ = flown(keys, False)
+    alone, refused, _, said = flown(keys, False)
     assert not refused.keys() - {"repeated or overtaken"}
-    attacked, refused, intruder = flown(keys, True)
+    assert said == 0
+    attacked, refused, intruder, said = flown(keys, True)
+    assert 0 < said <= refused.total() - refused["repeated or overtaken"]
     assert len(intruder.heard) > 50
     for reason in ("malformed", "bad signature", "wrong sender", "repeated or overtaken", "forged token"):
         assert refused[reason] > 0, reason

@@ -26,11 +26,11 @@ class Flight:
         for agent in range(AGENTS):
             self.tower.token(agent, "1", True)
 
-    def says(self, agent, step, *, settled=True, ages=(0, 0, 0), living=None):
+    def says(self, agent, step, *, settled=True, ages=(0, 0, 0), living=None, dropped=0):
         self.counter += 1
         header = Header(0, self.digest, agent, 1, self.counter, 0.0, step)
         belief = np.ones(AGENTS, bool) if living is None else living
-        place = Place((1.0, 2.0), Action(step - 1, ages, settled=settled), belief)
+        place = Place((1.0, 2.0), Action(step - 1, ages, settled=settled), belief, refused=dropped)
         self.tower.hear(f"{self.tower.radio.root}/agent/{agent}/place", encoded(header, place, NoSeal()))
 
     def all_say(self, step, **what):
@@ -112,3 +112,11 @@ def test_a_report_says_who_is_slowest_and_what_was_dropped(flight):
 
 def test_a_bus_in_memory_drops_nothing():
     assert MemoryHub().join().dropped == 0
+
+
+def test_what_agents_dropped_is_told_of_all_together(flight):
+    assert "by agents" not in flight.all_say(1).refused
+    flight.says(3, 2, dropped=5)
+    flight.says(4, 2, dropped=2)
+    flight.says(3, 3, dropped=6)
+    assert flight.tower.report().refused == {"by agents": 8}

@@ -293,7 +293,7 @@ class Conversation:
         earlier = tuple(Past(when, was.position, was.last) for when, was in zip(steps, before, strict=True))
         pace = step >= self._paced + max(self.manners.clock.lead // 2, 1)
         self._paced = step if pace else self._paced
-        self._said = self.now(), self.radio.say(step, replace(last, earlier=earlier), pace)
+        self._said = self.now(), self.radio.say(step, replace(last, earlier=earlier, refused=self.radio.dropped), pace)
         self._unsaid, self._unsaid_steps = [], []
 
     def say_again(self) -> None:

@@ -2,7 +2,8 @@
 
     header   magic "TCF1", kind, mission (8 bytes), sender, boot, counter, time, step
     place    position; the step before: its number, ages, cells, miss and distance to the goal, weights, flags; how many
-             steps before follow, and how many bytes of who is alive; these; the same of each step before; targets
+             messages were dropped, how many steps before follow, and how many bytes of who is alive; these; the same
+             of each step before; targets
     intent   a point
     memory   a line of JSON with names, types and shapes, then the numbers
     command  a JSON text
@@ -43,7 +44,7 @@ PLACES = 1
 
 _MAGIC = b"TCF1"
 _HEADER = struct.Struct("<4sB8sIQQdq")
-_PLACE = struct.Struct("<ddqhhhiiidddddBBH")
+_PLACE = struct.Struct("<ddqhhhiiidddddBIBH")
 _PAST = struct.Struct("<qddqhhhiiidddddB")
 _INTENT = struct.Struct("<dd")
 _COUNTS = struct.Struct("<II")
@@ -52,6 +53,7 @@ _INTENTS, _COMMANDS, _MEMORIES = 2, 3, 4
 _KINDS = {"|b1", "|i1", "|u1", *(f"<{kind}{size}" for kind in "iu" for size in (2, 4, 8)), "<f4", "<f8"}
 _DIMENSIONS = 8  # of an array that is remembered, at most
 _SETTLED, _HOLDS, _TELLS = 1, 2, 4
+_MOST = 2**32 - 1
 
 
 def encoded(header: Header, message: Message, seal: Seal) -> bytes:
@@ -108,7 +110,8 @@ def _place_body(place: Place) -> bytes:
     living = np.packbits(place.living)
     *numbers, flags = _numbers(place.last)
     flags |= _TELLS * (place.tells is not None)
-    parts = [_PLACE.pack(*place.position, *numbers, flags, len(place.earlier), len(living)), living.tobytes()]
+    counts = min(place.refused, _MOST), len(place.earlier), len(living)
+    parts = [_PLACE.pack(*place.position, *numbers, flags, *counts), living.tobytes()]
     parts += [_PAST.pack(past.step, *past.position, *_numbers(past.last)) for past in place.earlier]
     if place.tells is not None:
         lists = [part if part is not None else TargetLists.empty(1) for part in (place.tells, place.reports)]
@@ -129,7 +132,7 @@ def _points_as_bytes(points: TargetLists) -> bytes:
 
 
 def _place(body: memoryview, step: int, agents: int) -> Place:
-    x, y, *numbers, flags, before, size = _PLACE.unpack_from(body)
+    x, y, *numbers, flags, dropped, before, size = _PLACE.unpack_from(body)
     if size != (agents + 7) // 8:
         raise MalformedError("a place of another team")
     last, end = _action(numbers, flags & ~_TELLS), _PLACE.size + size
@@ -149,7 +152,7 @@ def _place(body: memoryview, step: int, agents: int) -> Place:
     if end != len(body):
         raise MalformedError("a place of the wrong length")
     tells, reports = lists
-    return Place(_point(x, y), last, living, tells, reports, earlier)
+    return Place(_point(x, y), last, living, tells, reports, earlier, dropped)
 
 
 def _past(body: memoryview, start: int) -> Past:

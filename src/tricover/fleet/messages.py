@@ -9,7 +9,8 @@ An agent says where it is at a step, what it did in the step before, and on whic
 
     place    position r_i[t]; the step before: its number, ages, cells, miss and distance to the goal, weights;
              the same of some steps before, if these were not said yet;
-             who the sender takes for alive, a bit for each of the roster; targets that it tells and reports
+             how many messages it has dropped; who it takes for alive, a bit for each of the roster; targets that it
+             tells and reports
     intent   where a follower that morphs will be at the next step, as soon as it knows
     memory   what it remembers at the end of the flight
     command  of the operator: a word, and what belongs to it
@@ -143,6 +144,7 @@ class Place:
         tells: targets that it tells those who listen to it, where agents see only so far; else None.
         reports: what it reports to its parent.
         earlier: steps before that were not said yet, ascending; it believed the same then.
+        refused: how many messages it has dropped since it began, as they were not in order.
     """
 
     position: tuple[float, float]
@@ -151,6 +153,7 @@ class Place:
     tells: TargetLists | None = None
     reports: TargetLists | None = None
     earlier: tuple[Past, ...] = ()
+    refused: int = 0
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,11 @@ class Radio:
         self._places: dict[int, tuple[int, int, tuple[float, float]]] = {}
         self._closes: dict[str, Close] = {}
 
+    @property
+    def dropped(self) -> int:
+        """How many messages were not in order. What comes twice, as repeated places do, is no sign of anything."""
+        return self.refused.total() - self.refused["repeated or overtaken"] + self.bus.dropped
+
     def key_of(self, sender: int) -> str:
         """Under which a sender speaks."""
         return f"{self.root}/operator/command" if sender == OPERATOR else f"{self.root}/agent/{sender}/place"

@@ -128,8 +128,8 @@ class Tower:
 
     def _refused(self) -> dict[str, int]:
         """How many messages were dropped, by reason; those that a flood pushed out were not even looked at."""
-        flood = {"flood": self.radio.bus.dropped} if self.radio.bus.dropped else {}
-        return {**self.radio.refused, **flood}
+        others = {"flood": self.radio.bus.dropped, "by agents": sum(place.refused for place in self._last.values())}
+        return {**self.radio.refused, **{reason: count for reason, count in others.items() if count}}
 
     def _expected(self, agent: int, step: int) -> bool:
         """Whether the mission has an agent at a step."""
