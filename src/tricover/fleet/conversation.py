@@ -182,19 +182,14 @@ class Conversation:
         """Keys under which something has to come before it is ready."""
         member, needed = self.member, max(self.member.step - self.manners.clock.lead, 0)
         senders = {self.radio.key_of(sender) for sender in member.senders if member.mail.newest(sender) < member.step}
-        behind = [listener for listener in self._waited_for if self._steps.get(listener, -1) < needed]
+        behind = [listener for listener in self.member.listeners if self._steps.get(listener, -1) < needed]
         return senders or {self.radio.pace_key_of(listener) for listener in behind}
-
-    @property
-    def _waited_for(self) -> list[int]:
-        """Who listens to this agent and has not left: who has ended says no more how far it is."""
-        return [listener for listener in self.member.listeners if not self.team.left(listener)]
 
     @property
     def _ahead(self) -> bool:
         """Whether somebody who listens to this agent is too far behind."""
         needed = max(self.member.step - self.manners.clock.lead, 0)  # at the start, all have to be there
-        for listener in self._waited_for:
+        for listener in self.member.listeners:
             if self._steps.get(listener, -1) >= needed:
                 continue
             if self._said_step(listener) < needed:  # not worth to be verified

@@ -135,11 +135,8 @@ class Member:
         self.senders: list[int] = sorted({other for other in links if other >= 0 and living[other]})
         """To whom it listens: its in-neighbours, and everybody where the goal asks for those near by."""
         found = self.networks.listeners(self._key, self.agent)
-        self.listeners: list[int] = [] if launching else [int(other) for other in found]
+        self.listeners: list[int] = [] if launching or told is None else self._paced_by(found, told)
         """Who listens to it; for an anchor to whom nobody listens another one, with whom it keeps pace."""
-        if told is not None and not launching and not self.listeners and not self.senders:
-            network = told.network
-            self.listeners = [int(network.boundary[0] if self.agent == network.core else network.core)]
 
     @property
     def told(self) -> Told | None:
@@ -158,8 +155,18 @@ class Member:
 
     def coming_listeners(self, steps: int) -> list[int]:
         """Who will listen to it within so many steps, as the mission says."""
-        found = [(told.network.in_neighbors == self.agent).any(axis=1) for told in self._coming(steps)]
-        return sorted({int(listener) for links in found for listener in np.flatnonzero(links)})
+        found: set[int] = set()
+        for told in self._coming(steps):
+            links = (told.network.in_neighbors == self.agent).any(axis=1)
+            found.update(self._paced_by(np.flatnonzero(links), told))
+        return sorted(found)
+
+    def _paced_by(self, listeners: Ints, told: Told) -> list[int]:
+        """Those who listen to it, or another anchor."""
+        if len(listeners) or any(link >= 0 for link in self._links_in(told)):
+            return [int(other) for other in listeners]
+        network = told.network
+        return [int(network.boundary[0] if self.agent == network.core else network.core)]
 
     def _coming(self, steps: int) -> list[Told]:
         """What the mission tells within so many steps."""

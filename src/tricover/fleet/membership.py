@@ -49,7 +49,6 @@ class Membership:
         self.own = own
         self._patience = patience.patience
         self._tokens: dict[int, set[str]] = {}  # an agent that began again may have two for a moment
-        self._met: set[int] = set()
         self._here = np.zeros(agents, np.bool_)
         self._here[own] = True
         self._believed = np.ones(agents, np.bool_)
@@ -61,18 +60,12 @@ class Membership:
         tokens = self._tokens.setdefault(agent, set())
         (tokens.add if alive else tokens.discard)(token)
         here = agent == self.own or bool(tokens)
-        if here:
-            self._met.add(agent)
         if here == self._here[agent]:
             return
         was_alone, self._here[agent] = self.alone, here
         # When the router is back tokens come one by one: nobody is missed before all had time to come.
         self._since[:] = np.maximum(self._since, now + self._patience) if was_alone and here else self._since
         self._since[agent] = now
-
-    def left(self, agent: int) -> bool:
-        """Whether an agent was here and is not any more: it may be back soon, but there is no sense in waiting."""
-        return agent in self._met and not self._here[agent]
 
     @property
     def alone(self) -> bool:

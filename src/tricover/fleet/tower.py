@@ -86,11 +86,15 @@ class Tower:
         self.tracks.add(*found)
         header, message = found
         if isinstance(message, Place):
-            agent = header.sender
+            agent, actions = header.sender, [*(past.last for past in message.earlier), message.last]
+            before = self._last.get(agent, message).living
+            self._unsettled[agent] = max(
+                self._unsettled.get(agent, -1),
+                *(last.step for last in actions if not last.settled),
+                # By another network it may have gone to another goal, and be there at once.
+                -1 if np.array_equal(before, message.living) else actions[0].step,
+            )
             self._last[agent], self._steps[agent] = message, header.step
-            for last in (*(past.last for past in message.earlier), message.last):
-                if not last.settled:
-                    self._unsettled[agent] = last.step
 
     def token(self, agent: int, boot: str, alive: bool) -> None:
         """Somebody's token came or went."""
