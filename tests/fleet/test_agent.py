@@ -242,6 +242,29 @@ def test_the_living_settle_in_their_own_network_when_an_anchor_is_lost():
     asyncio.run(run())
 
 
+def test_who_loses_all_that_listen_to_it_waits_for_what_it_will_believe():
+    """Else it would run ahead as fast as it can, and the others could not catch up for long."""
+
+    async def run():
+        mission, patience = mission_of(), 1.0
+        network = mission.epochs[0].network
+        heard = {agent: set(np.flatnonzero((network.in_neighbors == agent).any(axis=1))) for agent in network.boundary}
+        anchor = min((agent for agent in heard if heard[agent]), key=lambda agent: len(heard[agent]))
+        manners = Manners(Clock(limit=LONG), Patience(patience, 5.0), repeat=0.02, linger=0.0)
+        async with flying(mission, manners) as team:
+            await until(lambda: min(one.step for one in team.members.values()) > 20, "all to fly")
+            for listener in heard[anchor]:
+                team.kill(int(listener))
+            steps = max(one.step for one in team.members.values())
+            left = time.monotonic()
+            await until(lambda: not team.members[anchor].seen_alive.all(), "it to miss them")
+            assert time.monotonic() >= left + patience
+            assert team.members[anchor].step <= steps + 2 * manners.clock.lead
+            await until(lambda: team.members[anchor].step > steps + 4 * manners.clock.lead, "it to go on without them")
+
+    asyncio.run(run())
+
+
 def test_who_comes_late_goes_on_where_the_others_are():
     async def run():
         mission = mission_of()

@@ -114,6 +114,15 @@ def test_a_bus_in_memory_drops_nothing():
     assert MemoryHub().join().dropped == 0
 
 
+def test_who_goes_by_another_network_begins_the_wait_anew(flight):
+    """It may have gone to another goal, and be there in one step: it is never seen to be off its goal."""
+    for step in range(1, 20):
+        flight.all_say(step)
+    flight.tower.token(7, "1", False)
+    without = np.arange(AGENTS) < 7
+    assert steps_until_done(flight, 20, living=without) == 20 + flight.mission.quiet_steps + 2
+
+
 def test_what_agents_dropped_is_told_of_all_together(flight):
     assert "by agents" not in flight.all_say(1).refused
     flight.says(3, 2, dropped=5)
