@@ -166,6 +166,20 @@ def test_setpoints_go_on_between_drives():
         until(lambda: len(setpoints(autopilot)) > before + 10)
 
 
+def quickest(autopilot, setpoint_count=12):
+    """Seconds in which so many setpoints in a row were sent, by their own times, where that was fastest."""
+    times = [one.time_boot_ms / 1000 for one in setpoints(autopilot)]
+    return min((end - start for start, end in zip(times, times[setpoint_count - 1 :], strict=False)), default=LONG)
+
+
+def test_setpoints_come_as_often_as_they_should():
+    with flown(rate=8.0) as (_, _, autopilot):
+        until(lambda: len(setpoints(autopilot)) > 15)
+        assert quickest(autopilot) > 0.5 * 11 / 8  # one that was late is followed by another at once
+    with flown(rate=50.0) as (_, _, autopilot):
+        until(lambda: quickest(autopilot) < 0.5 * 11 / 8)
+
+
 @pytest.mark.parametrize(
     ("firmware", "taken", "name"),
     [(PX4, (3, 0), "POSCTL"), (PX4, (4, 3), "AUTO.LOITER"), (ARDUPILOT, (5, 0), "LOITER"), (ARDUPILOT, (6, 0), "RTL")],
