@@ -11,13 +11,13 @@ from tricover.fleet.recording import Tracks, run_of
 AGENTS, STEPS, LOST = 8, 40, 7
 
 
-def tracks_of(heard_at):
-    """A flight in which agent 7 is gone from step 4 on, and each other one believes that from its own step on."""
+def tracks_of(heard_at, gone_at=4):
+    """A flight in which agent 7 is gone from a step on, and each other one believes that from its own step on."""
     mission = mission_of(AGENTS, STEPS)
     tracks = Tracks(mission)
     start = mission.start().positions
     for agent in range(AGENTS):
-        last = 4 if agent == LOST else STEPS
+        last = gone_at if agent == LOST else STEPS
         for step in range(last + 1):
             living = np.ones(AGENTS, bool)
             living[LOST] = not (agent in heard_at and step - 1 >= heard_at[agent])
@@ -54,6 +54,15 @@ def test_a_belief_that_only_some_had_for_a_while_is_an_epoch_of_its_own():
     assert not without(run.mission.epoch_at(6)), "most still went by the first"
     assert without(run.epochs[-1])
     assert run.epochs[-1].network.layer[3] >= 0
+
+
+@pytest.mark.parametrize("believers", [4, 5, 7])
+def test_who_was_lost_shortly_before_the_end_does_not_end_the_record(believers):
+    """As soon as most had noticed."""
+    run = run_of(tracks_of(dict.fromkeys(range(believers), 36), gone_at=34))
+    noticed = 2 * believers > AGENTS
+    assert run.steps == (STEPS if noticed else 34)
+    assert without(run.epochs[-1]) is np.bool_(noticed)
 
 
 def test_steps_of_which_nobody_spoke_are_none():

@@ -100,12 +100,20 @@ class Tracks:
         if newest < 1:
             return 0
         # Who said farewell was there. Of the others, who has not said a word in the last quarter was gone: there was
-        # time to notice. So is who left as planned.
+        # time to notice. So is whom most of those who spoke had noticed to be gone, and who left as planned.
         expected = self.mission.present_at(newest - 1)
         latest = newest - max(newest // 4, SLOWER)
-        spoke = [agent in self.memories or step >= latest for agent, step in enumerate(last)]
-        there = [agent for agent, step in enumerate(last) if spoke[agent] and (expected[agent] or step == newest)]
+        spoke = [agent for agent, step in enumerate(last) if agent in self.memories or step >= latest]
+        missed = self._missed_by_most(spoke)
+        here = [agent for agent in spoke if agent in self.memories or not missed[agent]]
+        there = [agent for agent in here if expected[agent] or last[agent] == newest]
         return max(min(min(map(self._acted, there)), self.mission.scenario.steps), 0)
+
+    def _missed_by_most(self, agents: list[int]) -> NDArray[np.bool_]:
+        """Who is gone by what most of some agents believed last, (N,)."""
+        last = [self.actions[agent][max(self.actions[agent])][1] for agent in agents if agent in self.actions]
+        beliefs = np.frombuffer(b"".join(last), np.bool_).reshape(len(last), self.mission.agents)
+        return np.asarray(2 * (~beliefs).sum(axis=0) > len(last))
 
     def _acted(self, agent: int) -> int:
         """The step up to which it is known what an agent did: its last words may say where it is, and no more."""
