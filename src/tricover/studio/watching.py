@@ -175,7 +175,7 @@ class Watching:
             refused=dict(report.refused),
             ordered=seen.ordered,
             faults={"loss": self.loss, "apart": self.apart},
-            says=self._says(seen, beliefs),
+            says=self._says(seen, beliefs) if over is None else [],
             over=over,
         )
 
@@ -221,7 +221,7 @@ class Watching:
             found.append("All of them agree who is.")
         elif len(beliefs) > 1:
             sizes = [len(belief.held_by) for belief in beliefs]
-            found.append(f"They do not agree who is: {_listed(sizes)} of them share a belief.")
+            found.append(f"They do not agree who is: groups of {_listed(sizes)} believe different things.")
         elif beliefs:
             found.append("They agree with each other, but have not noticed who has come or gone.")
         if seen.frozen:
