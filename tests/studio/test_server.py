@@ -202,6 +202,16 @@ def test_ten_thousand_fuzzed_messages_are_answered_or_done_and_the_studio_lives(
     assert [entry.name for entry in tmp_path.iterdir()] == ["work"]
 
 
+def fuzzed_for_a_fleet(draw):
+    """What a page may ask of a fleet, or nearly."""
+    agent, word = draw.choice([0, 3, AGENTS, -1, "1", None]), draw.choice(["pause", "end", "targets", "faults", 1])
+    loss, apart = draw.choice([0, 0.3, 1.0, -1, "0.1"]), draw.choice(["", "0-2", "9-1", "0,,1", "x" * 20_000, [1], "²"])
+    kinds = {"kill": {"agent": agent}, "freeze": {"agent": agent}, "join": {"agent": agent}, "order": {"word": word}}
+    kinds |= {"disturb": {"loss": loss, "apart": apart}, "flown": {}}
+    what = draw.choice(sorted(kinds))
+    return json.dumps({"do": what, **kinds[what], **({draw.choice(KEYS): noise(draw)} if draw.random() < 0.2 else {})})
+
+
 def test_fuzzed_messages_do_nothing_to_a_fleet_that_is_watched_but_what_a_page_may_ask_for(tmp_path):
     flight, draw, agents = Flight(), random.Random(21), range(AGENTS)
     flight.all_say(3)
@@ -213,7 +223,7 @@ def test_fuzzed_messages_do_nothing_to_a_fleet_that_is_watched_but_what_a_page_m
             before = hear(page, "fleet")
             for _ in range(20):
                 for _ in range(100):
-                    page.send(fuzzed(draw))
+                    page.send(draw.choice([fuzzed, fuzzed_for_a_fleet])(draw))
                 say(page, "inside", agent=1)
                 hear(page, "member")
             assert studio.get(f"/{studio.token}/take/run.zip")[0] == 409
@@ -221,6 +231,7 @@ def test_fuzzed_messages_do_nothing_to_a_fleet_that_is_watched_but_what_a_page_m
             assert hear(page, "fleet") == before
     assert list(tmp_path.iterdir()) == []
     asked = controls.taken()
-    assert asked, "some of it is what a page may ask for"
-    assert {wish.what for wish in asked} <= {"kill", "freeze", "faults", "order"}
+    assert {wish.what for wish in asked} == {"kill", "freeze", "faults", "order"}, "nobody joins who is there"
     assert all(wish.values.get("agent", 0) in agents for wish in asked)
+    assert {wish.values["word"] for wish in asked if wish.what == "order"} == {"pause", "end"}
+    assert {tuple(wish.values["apart"]) for wish in asked if wish.what == "faults"} == {(), (0, 1, 2)}
