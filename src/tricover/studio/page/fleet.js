@@ -113,9 +113,9 @@ export class Fleet {
       [`${last}at`, `(${number(x, 4)}, ${number(y, 4)}) m`],
       [member.alive ? "hears" : "heard", hears.join(", ") || "nobody"],
     ];
-    if (member.alive) rows.push(["believes gone", member.gone.join(", ") || "nobody"]);
-    if (member.alive) rows.push(["shares the belief of most", member.agrees ? "yes" : "no"]);
-    if (!member.alive) rows.push(["is taken for dead by most", this.flight.missed.includes(member.agent) ? "yes" : "not yet"]);
+    if (member.alive) rows.push(["believes gone", ranges(member.gone).replaceAll(",", ", ") || "nobody"]);
+    if (member.alive) rows.push(["agrees with most", member.agrees ? "yes" : "no"]);
+    if (!member.alive) rows.push(["taken for dead", this.flight.missed.includes(member.agent) ? "yes" : "not yet"]);
     else if (member.holds) rows.push(["holds", "stays where it is"]);
     else if (member.settled) rows.push(["goal", "is there"]);
     else if (member.off) rows.push(["to its goal", `${number(member.off)} m`]);
