@@ -12,8 +12,8 @@ whose network is shown. Who acted on another one does not agree.
 """
 
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -40,7 +40,7 @@ FROZEN = 3.0
 RECENT = 5.0
 """Seconds over which rounds are counted."""
 MOST_NAMED = 8
-"""Agents that a sentence names."""
+"""Groups of agents that a sentence names, and beliefs that have a sentence."""
 
 
 class _Seen(NamedTuple):
@@ -196,10 +196,18 @@ class Watching:
 
     def _missed(self, seen: _Seen, beliefs: list[_Belief]) -> list[int]:
         """Whom most take for dead, of those who should be there."""
-        if not beliefs:
-            return []
-        there = self._networks.mission.present_at(max(seen.report.step, 0))
-        return [int(agent) for agent in np.flatnonzero(there & ~beliefs[0].living)]
+        return self._gone(max(seen.report.step, 0), beliefs[0].living) if beliefs else []
+
+    def _gone(self, step: int, living: NDArray[np.bool_]) -> list[int]:
+        """Who should be there at a step and is not among the living."""
+        there = self._networks.mission.present_at(max(step, 0))
+        return [int(agent) for agent in np.flatnonzero(there & ~living)]
+
+    def _told_of(self, seen: _Seen, belief: _Belief) -> str:
+        """A belief, in a sentence."""
+        by, gone = sorted(belief.held_by), self._gone(seen.report.step, belief.living)
+        who = f"Agent {by[0]} believes" if len(by) == 1 else f"{len(by)} agents ({_named(by)}) believe"
+        return f"{who} that {_named(gone) if gone else 'nobody'} {'is' if len(gone) < 2 else 'are'} gone."
 
     def _rounds(self) -> float | None:
         """Rounds per second of late."""
@@ -220,8 +228,8 @@ class Watching:
         if report.agreed:
             found.append("All of them agree who is.")
         elif len(beliefs) > 1:
-            sizes = [len(belief.held_by) for belief in beliefs]
-            found.append(f"They do not agree who is: groups of {_listed(sizes)} believe different things.")
+            found.append("They do not agree who is.")
+            found += [self._told_of(seen, belief) for belief in beliefs[:MOST_NAMED]]
         elif beliefs:
             found.append("They agree with each other, but have not noticed who has come or gone.")
         if seen.frozen:
@@ -301,12 +309,11 @@ class Watching:
             return plain | {"gone": [], "hears": [], "agrees": True, "role": "has not spoken yet"}
         told = self._networks.told(self._networks.key(max(step, 0), place.living))
         network = self._network if told is None else told.network
-        there = self._networks.mission.present_at(max(step, 0))
         ages = zip(network.in_neighbors[agent].tolist(), place.last.ages, strict=True)
         beliefs = self._beliefs(seen)
         return plain | {
             "role": _role(network, agent),
-            "gone": [int(other) for other in np.flatnonzero(there & ~place.living)],
+            "gone": self._gone(step, place.living),
             "agrees": not beliefs or np.array_equal(beliefs[0].living, place.living),
             "hears": [[other, age] for other, age in ages if other >= 0],
             "settled": place.last.settled,
@@ -350,12 +357,16 @@ def _role(network: Network, agent: int) -> str:
 
 
 def _named(agents: list[int]) -> str:
-    shown = ", ".join(map(str, agents[:MOST_NAMED]))
-    more = len(agents) - MOST_NAMED
-    return f"{shown} and {more} more" if more > 0 else shown
+    """Agents, ascending, in few words: those that follow each other as one.
 
-
-def _listed(sizes: Iterable[int]) -> str:
-    counted = Counter(sizes)
-    parts = [f"{size}" if count == 1 else f"{count} × {size}" for size, count in sorted(counted.items(), reverse=True)]
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    >>> _named([0, 1, 2, 5, 7, 8])
+    '0-2, 5, 7-8'
+    """
+    runs: list[list[int]] = []
+    for agent in agents:
+        if runs and agent == runs[-1][1] + 1:
+            runs[-1][1] = agent
+        else:
+            runs.append([agent, agent])
+    shown = ", ".join(f"{first}" if first == last else f"{first}-{last}" for first, last in runs[:MOST_NAMED])
+    return shown if len(runs) <= MOST_NAMED else f"{shown}, …"

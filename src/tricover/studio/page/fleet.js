@@ -2,7 +2,8 @@
 
 import { cell, number, row } from "./panels.js";
 
-const SURE = 4000; // milliseconds in which "End" has to be clicked once more
+const SURE = 4000; // milliseconds in which an order has to be clicked once more
+const FINAL = ["home", "land", "end"]; // orders that cannot be taken back
 const part = (name) => document.getElementById(name);
 const table = (name) => part(name).querySelector("tbody");
 
@@ -152,7 +153,7 @@ export class Fleet {
 
   listen() {
     for (const button of part("orders").querySelectorAll("button")) {
-      button.addEventListener("click", () => (button.dataset.order === "end" ? this.end(button) : this.order(button.dataset.order)));
+      button.addEventListener("click", () => this.press(button));
     }
     for (const name of ["kill", "freeze", "join"]) {
       part(name).addEventListener("click", () => this.say(name, { agent: this.member.agent }));
@@ -167,22 +168,30 @@ export class Fleet {
     });
   }
 
+  // What cannot be taken back is asked for twice.
+  press(button) {
+    const word = button.dataset.order;
+    const sure = button.classList.contains("sure") || !FINAL.includes(word);
+    if (sure) this.order(word);
+    this.doubt(sure ? null : button);
+  }
+
+  // The one order that waits to be asked for again.
+  doubt(button) {
+    clearTimeout(this.doubting);
+    for (const other of part("orders").querySelectorAll(".sure")) {
+      other.classList.remove("sure");
+      other.textContent = other.dataset.name;
+    }
+    if (button === null) return;
+    button.classList.add("sure");
+    button.dataset.name = button.textContent;
+    button.textContent += ": sure?";
+    this.doubting = setTimeout(() => this.doubt(null), SURE);
+  }
+
   order(word) {
     this.say("order", { word });
-  }
-
-  // The end cannot be taken back: it is asked for twice.
-  end(button) {
-    const sure = button.classList.contains("sure");
-    if (sure) this.order("end");
-    this.ask(button, !sure);
-  }
-
-  ask(button, wanted) {
-    clearTimeout(this.asking);
-    button.classList.toggle("sure", wanted);
-    button.textContent = wanted ? "End: sure?" : "End";
-    if (wanted) this.asking = setTimeout(() => this.ask(button, false), SURE);
   }
 
   disturb(apart) {
