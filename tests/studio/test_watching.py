@@ -92,6 +92,9 @@ def test_the_network_is_that_of_the_belief_of_most(seen):
     for agent in (6, 7):
         seen.says(agent, 5, living=without(2))
     assert state(seen.see())["agreed"]
+    for agent in range(AGENTS):
+        seen.tower.token(agent, "1", False)
+    assert state(seen.see())["missed"] == [2], "who was dead before the end"
 
 
 def test_a_tick_says_only_what_has_changed(seen):

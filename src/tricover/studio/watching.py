@@ -82,6 +82,7 @@ class Watching:
     _over: tuple[list[str], Run | None] | None = None
     _steps: deque[tuple[float, int]] = field(default_factory=deque)
     _told: list[Sent] = field(default_factory=list)
+    _taken_for_dead: list[int] = field(default_factory=list)
 
     speed: ClassVar[float] = 10.0
     """Frames per second, at most."""
@@ -195,8 +196,10 @@ class Watching:
         return self._network if told is None else told.network
 
     def _missed(self, seen: _Seen, beliefs: list[_Belief]) -> list[int]:
-        """Whom most take for dead, of those who should be there."""
-        return self._gone(max(seen.report.step, 0), beliefs[0].living) if beliefs else []
+        """Whom most take for dead, of those who should be there; when nobody is left, as it was before."""
+        if beliefs:
+            self._taken_for_dead = self._gone(seen.report.step, beliefs[0].living)
+        return self._taken_for_dead
 
     def _gone(self, step: int, living: NDArray[np.bool_]) -> list[int]:
         """Who should be there at a step and is not among the living."""

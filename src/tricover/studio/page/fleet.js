@@ -92,9 +92,12 @@ export class Fleet {
     for (const name of ["loss", "apart", "half", "part"]) part(name).disabled = ended;
   }
 
+  // What is over has no figures any more: nobody is alive.
   showEnd(over) {
     part("over").hidden = over === null;
+    part("flight").hidden = part("faults").hidden = over !== null;
     if (over === null) return;
+    this.studio.maps[0].label.textContent = `${this.facts.name}: a fleet that has flown`;
     sentences(part("over").querySelector("div"), over.says);
     part("flown").hidden = !over.opens;
   }
