@@ -188,7 +188,7 @@ def fly(
             _show(facts)
 
     with ExitStack() as stack:
-        watching = watching_of(mission, orders=True, processes=True) if studio else None
+        watching = watching_of(mission, orders=True, processes=True, loss=loss) if studio else None
         if watching is not None:
             stack.enter_context(page_of(watching, "127.0.0.1", port, browser, note if as_json else typer.echo))
         with live_table(not quiet and not as_json, mission.agents) as progress:

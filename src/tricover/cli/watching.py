@@ -50,13 +50,13 @@ def endless(mission: "Mission") -> "Mission":
     return Mission.of(mission.scenario.replace(steps=steps, stop_when_settled=False))
 
 
-def watching_of(mission: "Mission", orders: bool, processes: bool) -> "Watching":
-    """A fleet as a page shows it."""
+def watching_of(mission: "Mission", orders: bool, processes: bool, loss: float = 0.0) -> "Watching":
+    """A fleet as a page shows it, of whose messages some may be lost from the start."""
     studio_server()
     from tricover.fleet.controls import Controls
     from tricover.studio.watching import Watching
 
-    return Watching(mission, Controls(orders, processes), Path.cwd())
+    return Watching(mission, Controls(orders, processes), Path.cwd(), loss=loss)
 
 
 @contextmanager
