@@ -26,7 +26,7 @@ READS = {
     "plot": ["run"],
     "report": ["run"],
     "run": ["scenario"],
-    "studio": ["subject"],
+    "studio": ["subject", "key_folder"],
 }
 WRITES = {
     "animate": ["output"],

@@ -110,6 +110,36 @@ def test_time_stands_still_while_the_team_is_paused():
     asyncio.run(run())
 
 
+def test_of_several_operators_the_last_order_counts():
+    async def run():
+        async with flying() as team:
+            later = team.radio(OPERATOR)
+            steps = lambda: {agent: member.step for agent, member in team.members.items()}  # noqa: E731
+            await until(lambda: min(steps().values()) > 0, "all to fly")
+            later.say(0, Command("pause"))
+            before = {}
+            while steps() != before:
+                before = steps()
+                await asyncio.sleep(0.1)
+            team.order("go")  # of who began before the other
+            await until(lambda: min(steps().values()) > max(before.values()), "more steps")
+            later.say(0, Command("end"))
+            await asyncio.wait_for(asyncio.gather(*team.tasks.values()), LONG)
+
+    asyncio.run(run())
+
+
+def test_faults_on_demand_are_for_flights_that_permit_them():
+    async def run():
+        async with flying() as team:
+            await until(lambda: min(one.step for one in team.members.values()) > 0, "all to fly")
+            team.order("faults", loss=0.3, apart=[0, 1])
+            refused = lambda: [team.radios[agent].refused["unknown command"] for agent in team.members]  # noqa: E731
+            await until(lambda: refused() == [1] * team.mission.agents, "all to refuse it")
+
+    asyncio.run(run())
+
+
 def test_who_is_told_to_hold_stays_and_others_go_on():
     async def run():
         mission = mission_of()

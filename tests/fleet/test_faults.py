@@ -126,6 +126,78 @@ def test_tokens_go_when_a_partition_begins_and_come_back_when_it_ends():
     assert sorted(seen[6:]) == [(1, True), (4, True)] or seen[6:] == [(1, True)]
 
 
+def on_demand(*changes, faults=None):
+    """What agent 0 is told of the tokens of 1 and 2, and which of a hundred messages of each it hears, by change."""
+
+    async def run():
+        hub, seen, found = MemoryHub(), [], []
+        others = {agent: hub.join() for agent in (1, 2)}
+        for agent, other in others.items():
+            other.declare(key(agent, "alive/1/ab"))
+        bus = FaultyBus(hub.join(), 0, faults or Faults(on_demand=True))
+        bus.watch("tricover/00/agent/*/alive/*/*", lambda token, alive: seen.append((int(token.split("/")[3]), alive)))
+        heard = []
+        bus.subscribe("tricover/00/*/*", lambda where, data: heard.append(where.split("/")[-1]))
+        bus.subscribe("tricover/00/agent/*/place", lambda where, data: heard.append(int(where.split("/")[3])))
+        await asyncio.sleep(0)
+        for change in changes:
+            seen.clear(), heard.clear()
+            bus.disturb(change)
+            for _ in range(100):
+                for agent, other in others.items():
+                    other.publish(key(agent, "place"), b"")
+                others[1].publish("tricover/00/operator/command", b"")
+            await asyncio.sleep(0)
+            found.append((sorted(seen), {who: heard.count(who) for who in (1, 2, "command")}))
+        return found
+
+    return asyncio.run(run())
+
+
+def test_agents_are_cut_off_and_come_back_on_demand():
+    alone, all_back, with_one = on_demand(
+        {"loss": 0.0, "apart": [0]}, {"loss": 0.0, "apart": []}, {"loss": 0, "apart": [0, 1]}
+    )
+    assert alone == ([(1, False), (2, False)], {1: 0, 2: 0, "command": 100}), "the operator is never cut off"
+    assert all_back == ([(1, True), (2, True)], {1: 100, 2: 100, "command": 100})
+    assert with_one == ([(2, False)], {1: 100, 2: 0, "command": 100})
+
+
+def test_the_same_order_twice_changes_nothing():
+    cut = {"loss": 0.0, "apart": [2]}
+    assert on_demand(cut, cut)[1] == ([], {1: 100, 2: 0, "command": 100})
+
+
+def test_messages_are_lost_on_demand_but_orders_are_not():
+    [lossy] = on_demand({"loss": 0.5, "apart": []})
+    assert 25 < lossy[1][1] < 75
+    assert lossy[1]["command"] == 100
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"loss": 0.1},
+        {"apart": []},
+        {"loss": 1.0, "apart": []},
+        {"loss": "0.1", "apart": []},
+        {"loss": float("nan"), "apart": []},
+        {"loss": 0.1, "apart": "0"},
+        {"loss": 0.1, "apart": [0.0]},
+        {"loss": 0.1, "apart": [True]},
+    ],
+)
+def test_changes_that_cannot_be(change):
+    with pytest.raises(InputError):
+        on_demand(change)
+
+
+def test_who_did_not_permit_changes_has_none():
+    with pytest.raises(InputError, match="does not let"):
+        on_demand({"loss": 0.1, "apart": []}, faults=Faults(loss=0.2))
+
+
 def test_who_was_frozen_while_a_partition_began_hears_who_has_gone():
     """The other's token goes before the partition is noticed, though by the clock that has begun."""
 

@@ -15,8 +15,9 @@ from tests.fleet.test_processes import LONG, until
 from tricover.errors import FileFormatError, InputError, StoreError
 from tricover.fleet.agent import Manners
 from tricover.fleet.clock import LEAD, clock_of
+from tricover.fleet.controls import Controls
 from tricover.fleet.crew import Settings
-from tricover.fleet.faults import At
+from tricover.fleet.faults import At, Faults
 from tricover.fleet.flight import fly_fleet
 from tricover.fleet.journal import open_journal, tracks_of
 from tricover.fleet.messages import mission_digest
@@ -96,6 +97,35 @@ def test_who_is_killed_and_begins_again_takes_part_again():
     assert networks[0] == networks[-1] == np.False_
     assert any(networks), "the others went on without it for a while"
     assert flown.agreed_after is not None
+
+
+def test_what_is_asked_for_in_flight_is_done():
+    """Each wish when what the one before brought about is seen."""
+    everybody, controls = set(range(AGENTS)), Controls(orders=True, processes=True)
+    plan = [
+        (lambda report, living: report.agreed and living == everybody, ("kill", {"agent": 3})),
+        (lambda report, living: report.agreed and living == everybody - {3}, ("join", {"agent": 3})),
+        (lambda report, living: report.agreed and living == everybody, ("freeze", {"agent": 2, "seconds": 3.0})),
+        (lambda report, living: living == everybody - {2} and controls.frozen == {2}, None),
+        (lambda report, living: report.agreed and living == everybody, ("faults", {"loss": 0.1, "apart": [0, 1, 2]})),
+        (lambda report, living: report.beliefs == 2 and living == everybody, ("faults", {"loss": 0.0, "apart": []})),
+        (lambda report, living: report.agreed and living == everybody, ("order", {"word": "end", "values": {}})),
+    ]
+
+    def follow(report, tower):
+        if plan and report.step > 0 and plan[0][0](report, tower.living):
+            wish = plan.pop(0)[1]
+            if wish is not None:
+                controls.ask(wish[0], **wish[1])
+
+    mission = mission_of(steps=100_000, stop_when_settled=False)
+    settings = Settings(faults=Faults(on_demand=True), seconds=LONG)
+    flown = fly_fleet(mission, settings, progress=follow, controls=controls)
+    assert not plan
+    assert flown.alive == AGENTS
+    assert not flown.exits
+    assert flown.seconds < LONG
+    assert any(epoch.network.layer[3] < 0 for epoch in flown.run.epochs)
 
 
 def test_a_journal_gives_the_run_back(tmp_path, flown):

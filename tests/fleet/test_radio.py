@@ -138,6 +138,23 @@ def test_who_began_anew_may_hear_what_is_old_but_not_what_is_older(keys):
     assert radio.refused == Counter({"stale": 58, "repeated or overtaken": 31})
 
 
+def test_an_operator_whose_clock_is_behind_is_obeyed_after_one_that_it_heard(keys):
+    hub, seal, digest = MemoryHub(), keys["operator"], bytes(8)
+    times = {"ahead": 1005.0, "behind": 1000.0}
+    radios = [Radio(hub.join(), seal, digest, AGENTS, OPERATOR, now=lambda when=when: when) for when in times.values()]
+    agent = Radio(hub.join(), keys[0], digest, AGENTS, 0, now=lambda: 1005.0)
+
+    async def run():
+        said = [radio.say(0, Command("pause")) for radio in radios]
+        assert agent.opened(agent.key_of(OPERATOR), said[0])
+        assert agent.opened(agent.key_of(OPERATOR), said[1]) is None, "it was the earlier one by its clock"
+        assert radios[1].opened(agent.key_of(OPERATOR), said[0])
+        assert agent.opened(agent.key_of(OPERATOR), radios[1].say(0, Command("go")))
+        assert agent.opened(agent.key_of(OPERATOR), said[0]) is None, "nobody can play the old one again"
+
+    asyncio.run(run())
+
+
 def test_orders_of_a_flight_are_none_in_the_next(keys):
     flights = [mission_digest(team(), name) for name in ("monday", "tuesday")]
     key, order = said(keys["operator"], OPERATOR, Command("land"), mission=flights[0])

@@ -1,6 +1,7 @@
 """``tricover fleet``: all agents of a scenario as processes on this machine; keys, orders and records of flights."""
 
 import json
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -12,6 +13,7 @@ from tricover.cli.fleet_ground import order, record, recover, route
 from tricover.cli.fleet_keys import keys
 from tricover.cli.fleet_table import Overwrite, live_table, milliseconds
 from tricover.cli.places import Output, guarded
+from tricover.cli.watching import Browser, Port, both, endless, page_of, stay, watching_of
 from tricover.errors import InputError, plain
 from tricover.units import length
 
@@ -22,6 +24,8 @@ __all__ = ["app"]
 
 Clocks = Literal["lockstep", "rate", "fast"]
 Links = Literal["tls", "quic", "tcp", "udp"]
+WATCHED_RATE = 5.0
+"""Steps per second of a flight that is watched: at full speed a team has settled before its page is open."""
 
 
 class _FlyFirst(TyperGroup):
@@ -115,6 +119,16 @@ def fly(
     seconds: Annotated[
         float | None, typer.Option(metavar="S", help="End the flight after so many seconds, at the latest.")
     ] = None,
+    studio: Annotated[
+        bool,
+        typer.Option(
+            "--studio",
+            help="Open the studio's page on the flight, which goes on until it is ended there; 5 steps a second if "
+            "--rate is not said.",
+        ),
+    ] = False,
+    port: Port = None,
+    browser: Browser = True,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -134,6 +148,8 @@ def fly(
       tricover fleet paper-57.toml --loss 0.3 --links quic --kill 5,12@4 --freeze 20@5:3
 
       tricover fleet paper-57.toml --kill router@3 --partition 0-27@6:10
+
+      tricover fleet paper-57.toml --studio
     """
     load_kernels(quiet)
     from tricover.fleet.crew import ROUTER, Settings
@@ -142,10 +158,13 @@ def fly(
     from tricover.simulation import Mission, Scenario, forecast
 
     mission = Mission.of(Scenario.load(scenario))
+    if studio:
+        mission = endless(mission)
+        rate = WATCHED_RATE if rate is None and clock != "rate" else rate
     manners = manners_of(clock, rate, limit, patience, grace, silence, homing)
     agents = mission.agents
     cut = [Partition.of(at) for at in at_times(partition or (), "partition", agents, lasts=True)]
-    faults = Faults(loss, delay, tuple(cut), mission.scenario.seed)
+    faults = Faults(loss, delay, tuple(cut), mission.scenario.seed, on_demand=studio)
     settings = Settings(
         manners,
         key_folder,
@@ -160,13 +179,25 @@ def fly(
     if not quiet and not as_json:
         for notice in forecast(mission):
             note(f"Before the start: {notice}.")
-    with live_table(not quiet and not as_json, mission.agents) as progress:
-        flown = fly_fleet(mission, settings, output, overwrite, progress=progress)
-    facts = _facts(flown, output)
-    if as_json:
-        typer.echo(json.dumps(facts, indent=2))
-    elif not quiet:
-        _show(facts)
+
+    def tell(flown: "Flown") -> None:
+        facts = _facts(flown, output)
+        if as_json:
+            typer.echo(json.dumps(facts, indent=2))
+        elif not quiet:
+            _show(facts)
+
+    with ExitStack() as stack:
+        watching = watching_of(mission, orders=True, processes=True, loss=loss) if studio else None
+        if watching is not None:
+            stack.enter_context(page_of(watching, "127.0.0.1", port, browser, note if as_json else typer.echo))
+        with live_table(not quiet and not as_json, mission.agents) as progress:
+            follow = progress if watching is None else both(watching, progress)
+            controls = None if watching is None else watching.controls
+            flown = fly_fleet(mission, settings, output, overwrite, progress=follow, controls=controls)
+        tell(flown)
+        if watching is not None and not flown.interrupted:
+            stay(watching, flown, output is not None, quiet)
     if flown.interrupted:
         raise typer.Exit(130)
     raise typer.Exit(0 if flown.run.converged else 1)

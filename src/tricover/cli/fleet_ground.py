@@ -51,9 +51,9 @@ def order(
     mission = Mission.of(Scenario.load(scenario))
     values: dict[str, Any] = {}
     if agents is not None:
-        from tricover.fleet.faults import at_times
+        from tricover.fleet.faults import members_of
 
-        values["agents"] = [int(name) for name in at_times([f"{agents}@0"], "agents", mission.agents)[0].members]
+        values["agents"] = [int(name) for name in members_of(agents, f"--agents {agents}", mission.agents)]
     if (word == "targets") != (targets is not None and step is not None):
         raise InputError("new targets need both --targets FILE and --step T; other orders neither")
     if targets is not None:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tricover.cli.console import AsJson, Quiet, load_kernels, note
-from tricover.errors import InputError, MissingExtraError
+from tricover.cli.watching import Browser, Port, studio_server, watch_fleet
+from tricover.errors import InputError
 
 if TYPE_CHECKING:
-    from tricover.simulation import Run, Scenario
+    from tricover.simulation import Mission, Run, Scenario
 
 __all__ = ["first_team", "studio"]
 
@@ -20,15 +21,21 @@ def studio(
         Path | None,
         typer.Argument(metavar="[SCENARIO|RUN]", help="A scenario, TOML, or a run's folder; else the paper's team."),
     ] = None,
-    port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="Port; else 8765, or one that is free. 0: any that is free.")
-    ] = None,
+    port: Port = None,
     host: Annotated[str, typer.Option(help="Address to listen on; another one lets other machines in.")] = "127.0.0.1",
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
+    browser: Browser = True,
+    router: Annotated[
+        str | None, typer.Option(help="Watch a fleet that flies SCENARIO: where its router listens.")
+    ] = None,
+    key_folder: Annotated[
+        Path | None,
+        typer.Option("--keys", help="With --router: the operator's keys, or the recorder's, which only watch."),
+    ] = None,
+    flight: Annotated[str, typer.Option(help="With --router: the name of the flight.")] = "",
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Place, drag, run and look inside, on one page in the browser, until Ctrl-C.
+    """Place, drag, run and look inside, on one page in the browser, until Ctrl-C. With --router: watch a fleet.
 
     Prints its address, token included, in one line. Who has it can do what the page can: read and write scenarios
     below the folder that the command was started in.
@@ -38,25 +45,41 @@ def studio(
       tricover studio
 
       tricover studio mine.toml --port 9000 --no-browser
+
+      tricover studio field.toml --router tls/base.lan:7447 --keys mykeys/operator --flight monday
     """
     load_kernels(quiet or as_json)
-    try:
-        from tricover.studio.server import listening, serve, token_of
-    except ImportError as error:
-        raise MissingExtraError(f"the studio needs {error.name}: pip install 'tricover[studio]'") from None
+    server = studio_server()
     from tricover.studio import Session
 
-    session = Session(_opened(subject), Path.cwd())
-    opened = listening(host, port)
-
-    def ready(address: str) -> None:
+    def say(address: str) -> None:
         typer.echo(json.dumps({"address": address}) if as_json else address)
         if not quiet and not as_json:
             note("The studio runs until Ctrl-C.")
+
+    if router is not None:
+        watch_fleet(_flown(subject), router, key_folder, flight, host, port, browser, say)
+        return
+    if key_folder is not None or flight:
+        raise InputError("--keys and --flight are for a fleet: say where its --router listens")
+    session = Session(_opened(subject), Path.cwd())
+    opened = server.listening(host, port)
+
+    def ready(address: str) -> None:
+        say(address)
         if browser:
             typer.launch(address)
 
-    serve(session, opened, token_of(), ready)
+    server.serve(session, opened, server.token_of(), ready)
+
+
+def _flown(path: Path | None) -> "Mission":
+    """The mission of a fleet that is watched."""
+    from tricover.simulation import Mission, Scenario
+
+    if path is None or path.suffix != ".toml":
+        raise InputError("to watch a fleet, name the scenario that it flies, a TOML file")
+    return Mission.of(Scenario.load(path))
 
 
 def first_team() -> "Scenario":

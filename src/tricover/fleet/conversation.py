@@ -9,6 +9,7 @@ import numpy as np
 
 from tricover.errors import InputError
 from tricover.fleet.clock import Clock
+from tricover.fleet.faults import FaultyBus
 from tricover.fleet.member import Member
 from tricover.fleet.membership import Membership, Patience
 from tricover.fleet.messages import OPERATOR, Command, Intent, Past, Place
@@ -139,6 +140,11 @@ class Conversation:
         elif word == "targets":
             try:
                 self.member.use(with_targets(self.member.mission, command.values))
+            except InputError:
+                self.radio.refused["impossible command"] += 1
+        elif word == "faults" and isinstance(self.radio.bus, FaultyBus):
+            try:
+                self.radio.bus.disturb(command.values)
             except InputError:
                 self.radio.refused["impossible command"] += 1
         else:

@@ -9,13 +9,13 @@ import random
 import re
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple, Self
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Self
 
 from tricover.errors import InputError
 from tricover.fleet.bus import Bus, Close, Handler, TokenHandler
 
-__all__ = ["At", "Faults", "FaultyBus", "Partition", "at_times"]
+__all__ = ["At", "Faults", "FaultyBus", "Partition", "at_times", "members_of"]
 
 
 class At(NamedTuple):
@@ -48,12 +48,14 @@ class Faults:
         delay: seconds by which messages are late.
         partitions: who is cut off, and when.
         seed: of the draws.
+        on_demand: whether the operator may change loss, and cut agents off, while they fly.
     """
 
     loss: float = 0.0
     delay: float = 0.0
     partitions: tuple[Partition, ...] = ()
     seed: int = 0
+    on_demand: bool = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.loss < 1:
@@ -63,8 +65,8 @@ class Faults:
 
     @property
     def any(self) -> bool:
-        """Whether anything goes wrong."""
-        return bool(self.loss or self.delay or self.partitions)
+        """Whether anything goes wrong, or may."""
+        return bool(self.loss or self.delay or self.partitions or self.on_demand)
 
 
 _EVENT = re.compile(r"(?P<who>[\w,\-]+)@(?P<start>\d+(\.\d+)?)(:(?P<seconds>\d+(\.\d+)?))?")
@@ -82,10 +84,18 @@ def at_times(given: Sequence[str], what: str, agents: int, others: Sequence[str]
         if match is None or (match["seconds"] is None) == lasts:
             example = "3,7-9@12:10 (from second 12 on, for 10 s)" if lasts else "3,7-9@12 (at second 12)"
             raise InputError(f"--{what} {text}: write it as {example}")
-        parts = [_members(part, agents, others, f"--{what} {text}") for part in match["who"].split(",")]
-        names = [name for part in parts for name in part]
-        found.append(At(tuple(names), float(match["start"]), float(match["seconds"] or 0)))
+        names = members_of(match["who"], f"--{what} {text}", agents, others)
+        found.append(At(names, float(match["start"]), float(match["seconds"] or 0)))
     return found
+
+
+def members_of(text: str, where: str, agents: int, others: Sequence[str] = ()) -> tuple[str, ...]:
+    """Members such as "3,7-9"; ``where`` it is written, for the error if there is none.
+
+    >>> members_of("3,7-9", "--agents", agents=10)
+    ('3', '7', '8', '9')
+    """
+    return tuple(name for part in text.split(",") for name in _members(part.strip(), agents, others, where))
 
 
 def _members(part: str, agents: int, others: Sequence[str], where: str) -> list[str]:
@@ -110,6 +120,8 @@ class FaultyBus:
     _tokens: set[str] = field(default_factory=set)
     _watchers: list[TokenHandler] = field(default_factory=list)
     _zero: float | None = None
+    _apart: frozenset[int] = frozenset()
+    """Who is cut off from all others as the operator wants it."""
 
     def __post_init__(self) -> None:
         self._draw = random.Random(f"{self.faults.seed}/{self.own}")
@@ -125,9 +137,29 @@ class FaultyBus:
     def _change(self, began: bool, partition: Partition) -> None:
         """A partition begins or ends: tokens on its other side go or come."""
         for key in sorted(self._tokens):
-            if self._parts(partition, key):
-                for handler in self._watchers:
-                    handler(key, not began)
+            if self._parts(partition.members, key):
+                self._tell(key, not began and not self._parts(self._apart, key))
+
+    def disturb(self, values: dict[str, Any]) -> None:
+        """From now on messages are lost with another chance, and others are cut off: ``{"loss": p, "apart": […]}``."""
+        loss, apart = values.get("loss"), values.get("apart")
+        if not self.faults.on_demand:
+            raise InputError("this flight does not let faults be changed")
+        if (
+            not isinstance(loss, int | float)
+            or not isinstance(apart, list)
+            or not all(type(one) is int for one in apart)
+        ):
+            raise InputError("new faults are a chance of loss, and agents that are cut off")
+        self.faults = replace(self.faults, loss=loss)
+        before, self._apart = self._apart, frozenset(apart)
+        for key in sorted(self._tokens):
+            if self._parts(before, key) != self._parts(self._apart, key):
+                self._tell(key, not self.cut_off(key))
+
+    def _tell(self, key: str, alive: bool) -> None:
+        for handler in self._watchers:
+            handler(key, alive)
 
     @property
     def dropped(self) -> int:
@@ -142,7 +174,7 @@ class FaultyBus:
         """Hear what is not lost, perhaps late."""
 
         def hear(key: str, data: bytes) -> None:
-            if self.cut_off(key) or self._draw.random() < self.faults.loss:
+            if self.cut_off(key) or self._lost(key):
                 return
             if self.faults.delay:
                 asyncio.get_running_loop().call_later(self.faults.delay, handler, key, data)
@@ -178,13 +210,19 @@ class FaultyBus:
     def cut_off(self, key: str) -> bool:
         """Whether a partition lies between this member and the one whose key it is."""
         if self._zero is None:
-            return False
+            return self._parts(self._apart, key)
         passed = self.now() - self._zero
-        here = [one for one in self.faults.partitions if one.start <= passed < one.end]
-        return any(self._parts(partition, key) for partition in here)
+        here = [one.members for one in self.faults.partitions if one.start <= passed < one.end]
+        return any(self._parts(members, key) for members in (self._apart, *here))
 
-    def _parts(self, partition: Partition, key: str) -> bool:
+    def _lost(self, key: str) -> bool:
+        """Whether a message is lost. Orders are not: a link that loses them sends them again until they arrive."""
+        return not key.endswith("/command") and self._draw.random() < self.faults.loss
+
+    def _parts(self, members: frozenset[int], key: str) -> bool:
+        if not members:
+            return False
         parts = key.split("/")
         if len(parts) < 4 or parts[2] != "agent" or not parts[3].isdecimal():
             return False
-        return (self.own in partition.members) != (int(parts[3]) in partition.members)
+        return (self.own in members) != (int(parts[3]) in members)

@@ -6,6 +6,7 @@ import signal
 import socket
 import tempfile
 import time
+from bisect import insort
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import inf
@@ -14,6 +15,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from tricover.errors import InputError
+from tricover.fleet.controls import Controls, Operator
 from tricover.fleet.crew import ROUTER, STARTED, Crew, Settings, reach_of
 from tricover.fleet.flyable import check_flyable
 from tricover.fleet.journal import open_journal
@@ -84,6 +86,7 @@ def fly_fleet(
     overwrite: bool = False,
     *,
     progress: Callable[[Report, Tower], None] | None = None,
+    controls: Controls | None = None,
 ) -> Flown:
     """Fly all agents of a mission as processes on this machine, and record what they say.
 
@@ -93,6 +96,7 @@ def fly_fleet(
         store: a folder for the run; None keeps it in memory. What is heard is kept in a file beside it until then.
         overwrite: take the place of the run in ``store`` if there is one.
         progress: called now and then.
+        controls: by which more can be asked for while it flies.
     """
     check_flyable(mission)
     settings = settings or Settings()
@@ -104,7 +108,7 @@ def fly_fleet(
         crew = Crew(mission, settings, endpoint, keys, mission_digest(mission, token_hex(8)))
         nursery = Nursery(crew)
         try:
-            return asyncio.run(_Operation(crew, nursery, progress).conduct(store, overwrite))
+            return asyncio.run(_Operation(crew, nursery, progress, controls).conduct(store, overwrite))
         finally:
             nursery.close()
 
@@ -112,8 +116,18 @@ def fly_fleet(
 class _Operation:
     """A flight from the first process to the last."""
 
-    def __init__(self, crew: Crew, nursery: Nursery, progress: Callable[[Report, Tower], None] | None) -> None:
+    def __init__(
+        self,
+        crew: Crew,
+        nursery: Nursery,
+        progress: Callable[[Report, Tower], None] | None,
+        controls: Controls | None,
+    ) -> None:
         self.crew, self.nursery, self.progress = crew, nursery, progress
+        self.controls = controls or Controls(orders=True, processes=True)
+        self.events = _events(crew.settings)
+        """What is to happen to processes: seconds from the start, what, and to whom."""
+        self.frozen = set[str]()
         self.interrupted, self.exits = False, dict[str, int]()
         self.last_fault: float | None = None
         self.began, self.first = time.monotonic(), 0
@@ -133,7 +147,7 @@ class _Operation:
             tower = Tower(mission, radio, time.monotonic, journal)
             await self._start_agents(tower)
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._interrupt)
-            report = await self._watch(tower)
+            report = await self._watch(tower, Operator(radio))
             seconds = time.monotonic() - (self.started or self.began)
             agreed = self._agreed_after(tower)
             await self._end(radio, tower)
@@ -169,9 +183,9 @@ class _Operation:
     def _interrupt(self) -> None:
         self.interrupted = True
 
-    async def _watch(self, tower: Tower) -> Report:
+    async def _watch(self, tower: Tower, operator: Operator) -> Report:
         """Until the team has settled, or all have ended, or it takes too long."""
-        events, settings = _events(self.crew.settings), self.crew.settings
+        events, settings = self.events, self.crew.settings
         limit = self.began + (inf if settings.seconds is None else settings.seconds)
         while True:
             await asyncio.sleep(LOOKS)
@@ -183,6 +197,8 @@ class _Operation:
                 self.progress(report, tower)
             if self.started is None and report.step > 0:
                 self._start(report)
+            self._grant(operator)
+            operator.speak(max(report.step, 0))
             while events and self.started is not None and self.started + events[0][0] <= time.monotonic():
                 self._happen(*events.pop(0)[1:])
             flying = any(name != ROUTER for name in self.nursery.pids)
@@ -214,10 +230,30 @@ class _Operation:
     def _happen(self, what: str, name: str) -> None:
         self.last_fault = time.monotonic()
         if what == "join":
-            self.nursery.start(name, self.started)
+            if name not in self.nursery.pids:  # else it was begun again on demand
+                self.nursery.start(name, self.started)
         elif what != "heal":
             numbers = {"kill": signal.SIGKILL, "freeze": signal.SIGSTOP, "thaw": signal.SIGCONT}
             self.nursery.signal(name, numbers[what])
+        (self.frozen.add if what == "freeze" else self.frozen.discard)(name)
+
+    def _grant(self, operator: Operator) -> None:
+        """Do what is asked for, as soon as the flight has started; tell who runs."""
+        here = 0.0 if self.started is None else time.monotonic() - self.started
+        for what, values in self.controls.taken():
+            if what == "order":
+                operator.order(**values)
+            elif what == "faults":
+                operator.disturb(**values)
+                self.last_fault = time.monotonic()
+            else:
+                name = str(values["agent"])
+                insort(self.events, (here, what, name))
+                if what == "freeze":
+                    insort(self.events, (here + values["seconds"], "thaw", name))
+        agents = {name for name in self.nursery.pids if name != ROUTER}
+        self.controls.running = frozenset(map(int, agents))
+        self.controls.frozen = frozenset(map(int, self.frozen & agents))
 
     async def _end(self, radio: Radio, tower: Tower) -> None:
         """Tell everybody that it is over, until all have ended."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from tricover.errors import InputError
 from tricover.fleet.agent import Manners
+from tricover.fleet.controls import ORDERS, PAUSE, Controls, Operator
 from tricover.fleet.crew import fly_agent, reach_of
 from tricover.fleet.journal import open_journal
 from tricover.fleet.keys import Keys
@@ -25,16 +26,16 @@ from tricover.fleet.zenoh_bus import open_bus
 from tricover.simulation import Mission, Run
 from tricover.simulation.store import place_for_run
 
-__all__ = ["fly_alone", "record_flight", "route_until_stopped", "send_order"]
+__all__ = ["fly_alone", "record_flight", "route_until_stopped", "send_order", "watch_flight"]
 
 GONE = 5.0
 """Seconds without a token after which a flight is over: a router that begins again hides all of them for a moment."""
 LOOKS = 0.2
 """Seconds between two looks at how far a flight is."""
+WATCHES = 0.05
+"""The same where somebody watches it."""
 MOST_THREADS = 256
 """Of each kind, that a router has."""
-ORDERS = 3
-"""How often an order is given: agents take a repeated one as the same."""
 
 
 def fly_alone(
@@ -109,10 +110,41 @@ def send_order(
         radio = Radio(bus, loaded or NoSeal(), mission_digest(mission, flight), mission.agents, OPERATOR)
         for _ in range(ORDERS):
             radio.say(0, Command(word, values))
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(PAUSE)
         bus.close()
 
     asyncio.run(send())
+
+
+def watch_flight(
+    mission: Mission,
+    router: str,
+    keys: Keys | None,
+    flight: str,
+    progress: Callable[[Report, Tower], None],
+    controls: Controls,
+) -> None:
+    """Listen to a fleet, and give orders as they are asked for if the keys are the operator's, until Ctrl-C."""
+
+    async def watch() -> None:
+        stopped = asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+        bus = open_bus(member_config(router, keys, insecure_links=True))
+        sender = OPERATOR if controls.orders else None
+        digest = mission_digest(mission, flight)
+        radio = Radio(bus, keys or NoSeal(), digest, mission.agents, sender, reach=reach_of(mission))
+        tower, operator = Tower(mission, radio, time.monotonic, keeps=False), Operator(radio)
+        while not stopped.is_set():
+            await asyncio.sleep(WATCHES)
+            report = tower.report()
+            progress(report, tower)
+            for wish in controls.taken():
+                operator.order(**wish.values)
+            operator.speak(max(report.step, 0))
+        bus.close()
+
+    asyncio.run(watch())
 
 
 def route_until_stopped(endpoints: list[str], keys: str | PathLike[str] | None, agents: int) -> None:

@@ -1,9 +1,9 @@
 """What agents and the operator say to each other; ``encoding`` has it as bytes.
 
 Every message has a header and a signature. ``mission`` is a digest of the mission that is flown, ``sender`` the number
-of an agent, or ``OPERATOR``. ``boot`` is when the sending process began, in ns since 1970. ``counter`` goes up by one
-with each message: none counts twice. ``time`` is when it was sent, in s since 1970: what is too old does not count.
-``step`` is the sender's own.
+of an agent, or ``OPERATOR``. ``boot`` is when the sending process began, in ns since 1970; for the operator, of whom
+there may be several processes, when it spoke. ``counter`` goes up by one with each message: none counts twice. ``time``
+is when it was sent, in s since 1970: what is too old does not count. ``step`` is the sender's own.
 
 An agent says where it is at a step, what it did in the step before, and on which belief that rests:
 

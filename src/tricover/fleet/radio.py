@@ -92,12 +92,19 @@ class Radio:
         """Say something, also to those to whom this sender listens if it is about the ``pace``; what was said."""
         assert self.sender is not None, "who only listens says nothing"
         self.counter += 1
+        if self.sender == OPERATOR:
+            self._come_last()
         header = Header(0, self.mission, self.sender, self.boot, self.counter, self.now(), step)
         data = encoded(header, message, self.seal)
         self.bus.publish(self.key_of(self.sender), data)
         if pace:
             self.bus.publish(self.pace_key_of(self.sender), data)
         return data
+
+    def _come_last(self) -> None:
+        """Speak after all operators that were heard: there may be several programs, and the last order counts."""
+        heard, _ = self._last.get(OPERATOR, (-1, 0))
+        self.boot = max(self.boot, int(self.now() * 1e9), heard + 1)
 
     def repeat(self, data: bytes) -> None:
         """Say what was said before once more, also to those to whom this sender listens."""

@@ -11,7 +11,7 @@ from statistics import median, quantiles
 import numpy as np
 
 from tricover.fleet.journal import Journal
-from tricover.fleet.messages import Place
+from tricover.fleet.messages import Command, Place
 from tricover.fleet.radio import Radio
 from tricover.fleet.recording import Tracks
 from tricover.simulation import Mission
@@ -56,7 +56,11 @@ class Tower:
     radio: Radio
     now: Callable[[], float]
     journal: Journal | None = None
+    keeps: bool = True
+    """Whether all that was said is kept in ``tracks``, which then grow with the flight."""
     tracks: Tracks = field(init=False)
+    ordered: str | None = None
+    """What the operator wanted last."""
     messages: int = 0
     agreed_at: float | None = None
     """When all who are alive last began to act on the same belief, and a true one."""
@@ -83,8 +87,11 @@ class Tower:
         self._known[key] = data
         if self.journal is not None:
             self.journal.add(data, self.radio.now())
-        self.tracks.add(*found)
         header, message = found
+        if self.keeps or isinstance(message, Command):
+            self.tracks.add(header, message)
+        if isinstance(message, Command) and message.word != "faults":
+            self.ordered = message.word
         if isinstance(message, Place):
             agent, actions = header.sender, [*(past.last for past in message.earlier), message.last]
             before = self._last.get(agent, message).living
@@ -104,6 +111,10 @@ class Tower:
     def living(self) -> set[int]:
         """Who is alive."""
         return {agent for agent, _ in self._tokens}
+
+    def said(self) -> dict[int, tuple[int, Place]]:
+        """The last step and place of everybody who has spoken."""
+        return {agent: (self._steps[agent], place) for agent, place in self._last.items()}
 
     def report(self) -> Report:
         """How far the flight is."""

@@ -8,11 +8,14 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from tricover.errors import InputError, TricoverError
 from tricover.studio.messages import read_message
 from tricover.studio.session import Sent, Session, said
+
+if TYPE_CHECKING:
+    from tricover.studio.watching import Watching
 
 __all__ = ["Hub", "Page"]
 
@@ -41,9 +44,9 @@ class Page:
 
 
 class Hub:
-    """A session and the pages that look at it."""
+    """A session, or a fleet that is watched, and the pages that look at it."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: "Session | Watching") -> None:
         self.session = session
         self.pages: set[Page] = set()
         self._worker = ThreadPoolExecutor(1, "studio")
@@ -60,6 +63,7 @@ class Hub:
         page = Page()
         page.send(await self.work(self.session.everything))
         self.pages.add(page)
+        self._run_clock()
         return page
 
     def leave(self, page: Page) -> None:
@@ -80,6 +84,9 @@ class Hub:
             log.warning("the studio could not do what a page asked for: %s", error)
             page.send([said("error", text="this is too large or too extreme to be worked out here", key=key)])
             return
+        if answer.instead is not None:
+            self.session = answer.instead
+            self.tell(await self.work(self.session.everything))
         self.tell(answer.everybody)
         page.send(answer.asker)
         self._run_clock()

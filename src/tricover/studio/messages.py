@@ -4,7 +4,8 @@ A page sends JSON texts, one ``Message`` each: ``{"do": "seek", "step": 12}``. T
 does not fit them is answered with an error and changes nothing. Places are [x, y] in metres.
 
 The studio sends JSON texts with the key ``is``: ``state`` (everything but numbers by agent), ``figures``, ``inside``,
-``claims``, ``files``, ``link``, ``done`` and ``error``; and blocks of numbers as binary messages, little-endian:
+``claims``, ``files``, ``link``, ``done`` and ``error``; of a fleet that is watched ``fleet`` (who it is, and its
+network), ``flight`` (how far it is) and ``member`` (one agent). Blocks of numbers are binary messages, little-endian:
 
     4 × uint32   kind, variant, step, count
     kind 1       positions: count × 2 float32, metres from the corner that ``state`` names
@@ -199,6 +200,34 @@ class Follow(Message):
     link: Annotated[str, Field(max_length=200_000)]
 
 
+class ToProcess(Message):
+    """To a process of a fleet: kill it, freeze it for a while, or begin it again."""
+
+    do: Literal["kill", "freeze", "join"]
+    agent: Agent
+
+
+class Disturb(Message):
+    """Messages of a fleet are lost with a chance from now on, and agents such as "0-5,7" cut off from all others."""
+
+    do: Literal["disturb"]
+    loss: Annotated[float, Field(ge=0, le=0.9)]
+    apart: Annotated[str, Field(max_length=10_000)] = ""
+
+
+class Order(Message):
+    """An order of the operator to a fleet."""
+
+    do: Literal["order"]
+    word: Literal["pause", "go", "hold", "home", "land", "end"]
+
+
+class Flown(Message):
+    """Open the run that was recorded of a flight that is over."""
+
+    do: Literal["flown"]
+
+
 Every = Annotated[
     Play
     | Pause
@@ -218,7 +247,11 @@ Every = Annotated[
     | Open
     | Save
     | Bring
-    | Follow,
+    | Follow
+    | ToProcess
+    | Disturb
+    | Order
+    | Flown,
     Field(discriminator="do"),
 ]
 _EVERY: TypeAdapter[Any] = TypeAdapter(Every)

@@ -4,10 +4,12 @@ import asyncio
 import os
 import secrets
 import socket
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -25,7 +27,12 @@ from tricover.studio.messages import MOST_BYTES
 from tricover.studio.session import Session
 from tricover.studio.takeaway import KINDS, made
 
-__all__ = ["PORT", "application", "listening", "serve", "token_of"]
+if TYPE_CHECKING:
+    import uvicorn
+
+    from tricover.studio.watching import Watching
+
+__all__ = ["PORT", "application", "listening", "serve", "served_beside", "token_of"]
 
 PORT = 8765
 """Where a studio listens if nothing else is said, so that a page finds one again that was restarted."""
@@ -35,7 +42,7 @@ _MEDIA = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".
 _TRY_LATER = 1013  # of a socket: too many pages, or one that does not keep up
 
 
-def application(session: Session, token: str, hosts: list[str]) -> ASGIApp:
+def application(session: "Session | Watching", token: str, hosts: list[str]) -> ASGIApp:
     """A studio for a session: its page, its files to take away, and its live socket."""
     hub = Hub(session)
 
@@ -75,11 +82,14 @@ async def _take(hub: Hub, what: str) -> Response:
     """Something to take away. It is made in a thread of its own, so that play goes on."""
     if what not in KINDS:
         return PlainTextResponse("There is no such thing to take away.", 404)
+    session = hub.session
+    if not isinstance(session, Session):
+        return PlainTextResponse("This fleet is still watched: open its run when the flight is over.", 409)
     try:
         if what == "scenario.toml":
-            text = hub.session.variants[0].scenario.to_toml(hub.session.folder)
+            text = session.variants[0].scenario.to_toml(session.folder)
             return _file(what, text.encode())
-        run = await hub.work(lambda: hub.session.run(0))
+        run = await hub.work(lambda: session.run(0))
         return _file(what, await asyncio.to_thread(made, what, run))
     except TricoverError as error:
         return PlainTextResponse(str(error), 409)
@@ -159,6 +169,27 @@ def listening(host: str, port: int | None) -> socket.socket:
 
 def serve(session: Session, opened: socket.socket, token: str, ready: Callable[[str], None]) -> None:
     """Run a studio on a socket until it is interrupted; ``ready`` is called with its address."""
+    server, address = _server(session, opened, token)
+    ready(address)
+    with suppress(KeyboardInterrupt):  # how a studio ends
+        server.run(sockets=[opened])
+
+
+@contextmanager
+def served_beside(session: "Session | Watching", opened: socket.socket, token: str) -> Iterator[str]:
+    """A studio on a socket in a thread of its own, while this one does something else; its address."""
+    server, address = _server(session, opened, token)
+    thread = Thread(target=server.run, kwargs={"sockets": [opened]}, name="studio server", daemon=True)
+    thread.start()
+    try:
+        yield address
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+def _server(session: "Session | Watching", opened: socket.socket, token: str) -> "tuple[uvicorn.Server, str]":
+    """A server for a socket, which listens from now on, and the address of its page."""
     import uvicorn
 
     host, port = opened.getsockname()[:2]
@@ -171,6 +202,4 @@ def serve(session: Session, opened: socket.socket, token: str, ready: Callable[[
     config.server_header = config.date_header = False
     server = uvicorn.Server(config)
     opened.listen(128)
-    ready(f"http://{'127.0.0.1' if everywhere else shown}:{port}/{token}/")
-    with suppress(KeyboardInterrupt):  # how a studio ends
-        server.run(sockets=[opened])
+    return server, f"http://{'127.0.0.1' if everywhere else shown}:{port}/{token}/"

@@ -33,10 +33,11 @@ Sent: TypeAlias = str | bytes
 
 
 class Answer(NamedTuple):
-    """Messages to all pages, and to the one that asked."""
+    """Messages to all pages, and to the one that asked; and a session that takes the place of what was shown."""
 
     everybody: Sequence[Sent] = ()
     asker: Sequence[Sent] = ()
+    instead: "Session | None" = None
 
 
 class _Moment(NamedTuple):
@@ -150,7 +151,9 @@ class Session:
     def do(self, message: Message) -> Answer:
         """Do what a message asks for; what cannot be is an error, and nothing has changed."""
         name: str = message.do  # type: ignore[attr-defined]
-        act: Callable[[Any], Answer] = getattr(self, f"_do_{name}")
+        act: Callable[[Any], Answer] | None = getattr(self, f"_do_{name}", None)
+        if act is None:
+            raise InputError("no fleet is watched here: begin one with tricover fleet SCENARIO --studio")
         return act(message)
 
     def _do_play(self, _: Any) -> Answer:
@@ -328,4 +331,4 @@ class Session:
 
     def _measure(self) -> None:
         """The box that pages show."""
-        self._low, self._high = box_of(self.variants)
+        self._low, self._high = box_of((each.timeline.mission, each.timeline.positions(0)) for each in self.variants)

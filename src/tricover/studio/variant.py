@@ -1,5 +1,6 @@
 """A variant: a scenario, its timeline and its figures. A studio shows one, or two side by side."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.errors import InputError
+from tricover.network import Network
 from tricover.own import label_of
 from tricover.report.playback import colours_of
 from tricover.simulation import Mission, Run, Scenario
@@ -14,7 +16,7 @@ from tricover.studio.figures import Figures
 from tricover.studio.timeline import Live, Recorded, Timeline
 from tricover.vehicles import flies_for_real
 
-__all__ = ["Variant", "box_of"]
+__all__ = ["Variant", "box_of", "map_facts"]
 
 Floats = NDArray[np.float64]
 
@@ -63,7 +65,6 @@ class Variant:
     def facts(self, step: int, corner: Floats) -> dict[str, Any]:
         """What a page needs to know besides numbers by agent; places in metres from the corner."""
         network, mission = self.timeline.epoch(step).network, self.timeline.mission
-        zones = mission.ground.zones
         return {
             "name": self.scenario.name,
             "agents": mission.agents,
@@ -73,14 +74,22 @@ class Variant:
             "most": self.scenario.steps,
             "by_hand": self.timeline.by_hand,
             "recorded": isinstance(self.timeline, Recorded),
-            "depth": network.depth,
-            "boundary": network.boundary.tolist(),
-            "core": int(network.core),
             "motion": self.scenario.control.motion,
             "goal": label_of(self.scenario.control.goal),
-            **_colours(network.depth),
-            "zones": [] if zones is None else [(ring - corner).tolist() for ring in zones],
+            **map_facts(mission, network, corner),
         }
+
+
+def map_facts(mission: Mission, network: Network, corner: Floats) -> dict[str, Any]:
+    """What a map needs to know of a network and the ground, besides numbers by agent."""
+    zones = mission.ground.zones
+    return {
+        "depth": network.depth,
+        "boundary": network.boundary.tolist(),
+        "core": int(network.core),
+        **_colours(network.depth),
+        "zones": [] if zones is None else [(ring - corner).tolist() for ring in zones],
+    }
 
 
 def _colours(depth: int) -> dict[str, Any]:
@@ -94,14 +103,13 @@ def _colours(depth: int) -> dict[str, Any]:
     }
 
 
-def box_of(variants: tuple[Variant, ...]) -> tuple[Floats, Floats]:
-    """The corners (2,) of a box around teams at their start, places of anchors, targets and zones."""
+def box_of(teams: Iterable[tuple[Mission, Floats]]) -> tuple[Floats, Floats]:
+    """The corners (2,) of a box around teams at their start (N, 2), places of anchors, targets and zones."""
     points = []
-    for variant in variants:
-        mission = variant.timeline.mission
+    for mission, start in teams:
         places = mission.epochs[0].told.paths.reshape(-1, 2)
         zones = () if mission.ground.zones is None else tuple(mission.ground.zones)
-        points += [variant.timeline.positions(0), mission.targets.points, places[~np.isnan(places[:, 0])], *zones]
+        points += [start, mission.targets.points, places[~np.isnan(places[:, 0])], *zones]
     low = np.min([part.min(axis=0) for part in points if len(part)], axis=0)
     high = np.max([part.max(axis=0) for part in points if len(part)], axis=0)
     return low, high

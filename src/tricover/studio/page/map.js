@@ -23,6 +23,7 @@ export class MapView {
     this.chosen = null;
     this.inside = null;
     this.sketch = null; // what a tool draws: a circle, or corners of a zone
+    this.marks = []; // of agents of a fleet: pairs of an agent and a mark
     this.built = Infinity;
     this.playing = false;
     this.show = { links: true, triangles: false, targets: true, cells: true };
@@ -192,7 +193,7 @@ export class MapView {
     const most = this.playing || this.part() < 1 ? MOVING : Infinity;
     this.painter.draw({ width, height, dots, lens, part: this.part(), show: this.show, most, ink: ink.map((byte) => byte / 255) });
     this.frames += 1;
-    if (this.stale || this.chosen !== null) this.paintAbove(lens, style, `rgb(${ink})`);
+    if (this.stale || this.chosen !== null || this.marks.length) this.paintAbove(lens, style, `rgb(${ink})`);
   }
 
   // What seldom changes is drawn anew only when it has: to hand over a whole canvas takes longer than to draw a team.
@@ -207,9 +208,21 @@ export class MapView {
     const { corner } = this.camera;
     const view = { width, height, left: left + corner[0], top: top + corner[1], perMetre: lens.scale };
     drawAxes(pen, view, style.getPropertyValue("--sheet-quiet").trim());
+    this.drawMarks(ink);
     if (this.inside) this.drawInside(ink);
     if (this.chosen !== null && this.chosen < this.team.count) this.drawChosen(ink);
     if (this.sketch) this.drawSketch(ink);
+  }
+
+  drawMarks(ink) {
+    const { pen } = this;
+    const away = (radius(this.team.count) + 4) * this.larger();
+    pen.strokeStyle = ink;
+    pen.lineWidth = 2;
+    for (const [agent, mark] of this.marks) {
+      if (agent < this.team.count) drawMark(pen, mark, this.project(this.team.at(agent, this.part())), away);
+    }
+    pen.setLineDash([]);
   }
 
   drawChosen(ink) {
@@ -291,6 +304,24 @@ export class MapView {
     }
     pen.setLineDash([]);
   }
+}
+
+// A cross, a dashed ring, or two bars: told apart by their shape, whatever the colours.
+function drawMark(pen, mark, [x, y], away) {
+  pen.setLineDash(mark === "ring" ? [4, 3] : []);
+  pen.beginPath();
+  if (mark === "ring") pen.arc(x, y, away + 3, 0, 7);
+  for (const side of [-1, 1]) {
+    if (mark === "cross") {
+      pen.moveTo(x - away, y - side * away);
+      pen.lineTo(x + away, y + side * away);
+    }
+    if (mark === "bars") {
+      pen.moveTo(x + 0.4 * side * away, y - away);
+      pen.lineTo(x + 0.4 * side * away, y + away);
+    }
+  }
+  pen.stroke();
 }
 
 function outline(points) {

@@ -5,11 +5,11 @@ export function number(value, digits = 3) {
   return value.toLocaleString("en-GB", { maximumSignificantDigits: digits });
 }
 
-function cell(name, text, attributes = {}) {
+export function cell(name, text, attributes = {}) {
   return Object.assign(document.createElement(name), { textContent: text, ...attributes });
 }
 
-function row(name, ...values) {
+export function row(name, ...values) {
   const line = document.createElement("tr");
   line.append(cell("th", name, { scope: "row" }), ...values.map((value) => cell("td", value)));
   return line;

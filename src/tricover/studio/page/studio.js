@@ -1,5 +1,6 @@
 // The page of a studio: what it is told goes to the maps and panels, what the reader does goes to the studio.
 
+import { Fleet } from "./fleet.js";
 import { Live } from "./live.js";
 import { MapView } from "./map.js";
 import { Layered } from "./layered.js";
@@ -29,6 +30,7 @@ class Studio {
       this.say("set", { key, value, variant: this.variant }),
     );
     this.layered = new Layered(part("layered").querySelector("canvas"), (agent) => this.choose(agent));
+    this.fleet = new Fleet(this);
     this.listen();
     this.live = new Live({
       hear: (message) => this.hear(message),
@@ -65,6 +67,9 @@ class Studio {
       claims: () => showClaims(part("certificate").querySelector("div"), message, (claim) => this.go(claim)),
       files: () => this.list(message.files),
       link: () => this.link(message.link),
+      fleet: () => this.fleet.begin(message),
+      flight: () => this.fleet.show(message),
+      member: () => this.fleet.look(message),
       done: () => this.notice(message.text),
       error: () => this.complain(message),
     };
@@ -72,6 +77,7 @@ class Studio {
   }
 
   update(state) {
+    this.fleet.leave();
     const first = this.state === null;
     this.state = state;
     const box = String([state.size, state.corner]);
@@ -105,7 +111,11 @@ class Studio {
     part("which").hidden = variants.length < 2;
     this.variant = Math.min(this.variant, variants.length - 1);
     this.settings.show(variants[this.variant].values);
-    const depth = Math.max(...variants.map((facts) => facts.depth));
+    this.deepen(Math.max(...variants.map((facts) => facts.depth)));
+  }
+
+  // As many layers to choose from as there are.
+  deepen(depth) {
     const all = Number(part("layers").value) >= Number(part("layers").max);
     part("layers").max = depth;
     if (all) part("layers").value = depth;
@@ -184,6 +194,7 @@ class Studio {
     for (const map of this.maps) map.choose(agent);
     part("delete").disabled = agent === null;
     if (agent === null) {
+      this.fleet.forget();
       part("inside").querySelector(".hint").hidden = false;
       part("inside").querySelector("div").replaceChildren();
     } else this.ask();
@@ -298,7 +309,7 @@ class Studio {
   // Keys of the map.
   key(event) {
     const { step } = this.state;
-    const keys = {
+    const keys = this.fleet.watches ? this.fleet.keys() : {
       " ": () => this.say(this.state.playing ? "pause" : "play"),
       ArrowLeft: () => this.say("seek", { step: Math.max(step - 1, 0) }),
       ArrowRight: () => this.say("seek", { step: step + 1 }),
@@ -326,7 +337,7 @@ class Studio {
   }
 
   shortcut(event) {
-    if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z") return;
+    if (this.fleet.watches || !(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z") return;
     if (event.target.matches?.("input:not([type=range]):not([type=checkbox])")) return; // its own undo
     event.preventDefault();
     this.say(event.shiftKey ? "redo" : "undo");

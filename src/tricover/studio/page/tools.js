@@ -11,6 +11,7 @@ export class Tools {
   constructor({ say, choose, redraw, brush }) {
     Object.assign(this, { say, choose, redraw, brush });
     this.tool = "choose";
+    this.fixed = false; // whether agents stay where they are, however they are dragged
     this.corners = [];
     this.draggedTo = null; // where the agent is that waits for the studio to follow
     this.following = false;
@@ -57,7 +58,7 @@ export class Tools {
     held.moved ||= Math.hypot(pixel[0] - held.start[0], pixel[1] - held.start[1]) > MOVED;
     if (!held.moved) return;
     if (this.tool === "paint" || this.tool === "erase") this.stroke(map, pixel);
-    else if (held.agent !== null) this.drag(map, held.agent, pixel);
+    else if (held.agent !== null && !this.fixed) this.drag(map, held.agent, pixel);
     else this.pan(map, pixel);
     held.last = pixel;
   }
@@ -67,7 +68,7 @@ export class Tools {
     const { held } = this;
     this.held = null;
     if (!held) return;
-    if (held.moved && held.agent !== null) this.say("drop", { agent: held.agent, place: world(map, pixel) });
+    if (held.moved && held.agent !== null && !this.fixed) this.say("drop", { agent: held.agent, place: world(map, pixel) });
     if (held.moved) return;
     if (this.tool === "choose") this.choose(map, held.agent);
     if (this.tool === "agent") this.say("place", { place: world(map, pixel) });

@@ -1,0 +1,375 @@
+"""``Watching``: a fleet in the air as a studio shows it. Pure Python: no page, no server, no bus.
+
+    Tower ─▶ see ─▶ Watching ─▶ messages ─▶ pages
+                        └─▶ Controls ─▶ the flight's own loop
+
+The flight's loop calls ``see`` now and then, which only keeps what there is: the fleet is not to be slowed by who
+watches it. What pages are told is made of it in the studio's own thread, ``speed`` times a second at most. What they
+ask for goes to ``Controls``, and is done by the flight's loop.
+
+*Beliefs.* Everybody says whom it took for alive when it acted. Of those who are alive, the belief of most is the one
+whose network is shown. Who acted on another one does not agree.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tricover.errors import InputError
+from tricover.fleet.controls import Controls
+from tricover.fleet.faults import members_of
+from tricover.fleet.messages import Place
+from tricover.fleet.networks import Networks
+from tricover.fleet.tower import Report, Tower
+from tricover.network import Network
+from tricover.simulation import Mission, Run
+from tricover.studio.messages import Message, pack_network, pack_positions, pack_targets
+from tricover.studio.session import Answer, Sent, Session, said
+from tricover.studio.variant import box_of, map_facts
+
+__all__ = ["FROZEN", "Watching"]
+
+FROZEN = 3.0
+"""Seconds that an agent is frozen for."""
+RECENT = 5.0
+"""Seconds over which rounds are counted."""
+MOST_NAMED = 8
+"""Groups of agents that a sentence names, and beliefs that have a sentence."""
+
+
+class _Seen(NamedTuple):
+    """What was known of a flight at a moment."""
+
+    report: Report
+    living: frozenset[int]
+    said: dict[int, tuple[int, Place]]
+    ordered: str | None
+    running: frozenset[int]
+    frozen: frozenset[int]
+
+
+class _Belief(NamedTuple):
+    """Whom some agents take for alive, (N,)."""
+
+    living: NDArray[np.bool_]
+    held_by: frozenset[int]
+
+
+@dataclass(eq=False)
+class Watching:
+    """A fleet that is watched, of a mission that is flown.
+
+    Attributes:
+        mission: as it was when the flight began.
+        controls: what can be asked for.
+        folder: for the studio that opens the recorded run.
+        now: a clock, in seconds.
+    """
+
+    mission: Mission
+    controls: Controls
+    folder: Path
+    now: Callable[[], float] = time.monotonic
+    playing: bool = True
+    loss: float = 0.0
+    apart: str = ""
+    _over: tuple[list[str], Run | None] | None = None
+    _steps: deque[tuple[float, int]] = field(default_factory=deque)
+    _told: list[Sent] = field(default_factory=list)
+    _taken_for_dead: list[int] = field(default_factory=list)
+
+    speed: ClassVar[float] = 10.0
+    """Frames per second, at most."""
+
+    def __post_init__(self) -> None:
+        self._networks = Networks(self.mission)
+        self._start = self.mission.start().positions
+        self._low, self._high = box_of([(self.mission, self._start)])
+        self._network = self.mission.epochs[0].network
+        nothing = Report(-1, -1, 0, 0, 0, False, 0, {}, (0.0, 0.0), False)
+        self._seen = _Seen(nothing, frozenset(), {}, None, frozenset(), frozenset())
+
+    # --- what the flight says ---
+
+    def see(self, report: Report, tower: Tower) -> None:
+        """How far the flight is: kept as it is, to be looked into when a page wants to know."""
+        controls, now = self.controls, self.now()
+        who = frozenset(tower.living)
+        self._seen = _Seen(report, who, tower.said(), tower.ordered, controls.running, controls.frozen)
+        if tower.tracks.mission is not self._networks.mission:  # new targets
+            self._networks = Networks(tower.tracks.mission)
+        self._steps.append((now, report.step))
+        while self._steps[0][0] < now - RECENT:
+            self._steps.popleft()
+
+    def end(self, says: list[str], run: Run | None) -> None:
+        """The flight is over: sentences that say how, and its run if it was recorded."""
+        self._over = says, run
+
+    # --- what pages are told ---
+
+    def everything(self) -> list[Sent]:
+        """All that a new page has to know."""
+        return [*self._scene(), *self._frame()]
+
+    def tick(self) -> list[Sent]:
+        """What has changed since the last time."""
+        before, mission = self._network, self._networks.mission
+        frame = self._frame()
+        changed = self._scene() if self._network is not before or mission.targets_still_from else []
+        told, self._told = self._told, frame
+        return [*changed, *frame] if changed or frame != told else []
+
+    def _scene(self) -> list[Sent]:
+        """What changes seldom: who it is, the network, targets."""
+        mission = self._networks.mission
+        step = max(self._seen.report.step, 0)
+        facts = map_facts(mission, self._network, self._low)
+        fleet = said(
+            "fleet",
+            name=mission.scenario.name,
+            corner=self._low.tolist(),
+            size=(self._high - self._low).tolist(),
+            orders=self.controls.orders,
+            processes=self.controls.processes,
+            frozen_for=FROZEN,
+            **facts,
+        )
+        network = pack_network(0, step, self._network, mission.agents)
+        return [fleet, network, pack_targets(0, step, mission.targets_at(step), self._low)]
+
+    def _frame(self) -> list[Sent]:
+        """What changes with every step."""
+        seen = self._seen
+        beliefs = self._beliefs(seen)
+        self._network = self._network_of(seen, beliefs)
+        positions = np.array(self._start)
+        for agent, (_, place) in seen.said.items():
+            positions[agent] = place.position
+        return [pack_positions(0, max(seen.report.step, 0), positions, self._low), self._flight(seen, beliefs)]
+
+    def _flight(self, seen: _Seen, beliefs: list[_Belief]) -> str:
+        report = seen.report
+        over = None if self._over is None else {"says": self._over[0], "opens": self._over[1] is not None}
+        return said(
+            "flight",
+            step=report.step,
+            fastest=report.fastest,
+            rounds=self._rounds(),
+            living=sorted(seen.living),
+            running=sorted(seen.running),
+            frozen=sorted(seen.frozen),
+            missed=self._missed(seen, beliefs),
+            apart=sorted(agent for belief in beliefs[1:] for agent in belief.held_by),
+            beliefs=len(beliefs),
+            agreed=report.agreed,
+            settled=report.settled,
+            done=report.done,
+            latency=list(report.latency),
+            messages=report.messages,
+            refused=dict(report.refused),
+            ordered=seen.ordered,
+            faults={"loss": self.loss, "apart": self.apart},
+            says=self._says(seen, beliefs) if over is None else [],
+            over=over,
+        )
+
+    def _beliefs(self, seen: _Seen) -> list[_Belief]:
+        """Beliefs of those who are alive and have spoken, that of most first."""
+        held: dict[bytes, set[int]] = {}
+        for agent in seen.living & seen.said.keys():
+            held.setdefault(seen.said[agent][1].living.tobytes(), set()).add(agent)
+        ordered = sorted(held.items(), key=lambda item: (-len(item[1]), min(item[1])))
+        return [_Belief(np.frombuffer(flags, np.bool_), frozenset(who)) for flags, who in ordered]
+
+    def _network_of(self, seen: _Seen, beliefs: list[_Belief]) -> Network:
+        """The network on which most act; while there is none, the last one."""
+        if not beliefs:
+            return self._network
+        told = self._networks.told(self._networks.key(max(seen.report.step, 0), beliefs[0].living))
+        return self._network if told is None else told.network
+
+    def _missed(self, seen: _Seen, beliefs: list[_Belief]) -> list[int]:
+        """Whom most take for dead, of those who should be there; when nobody is left, as it was before."""
+        if beliefs:
+            self._taken_for_dead = self._gone(seen.report.step, beliefs[0].living)
+        return self._taken_for_dead
+
+    def _gone(self, step: int, living: NDArray[np.bool_]) -> list[int]:
+        """Who should be there at a step and is not among the living."""
+        there = self._networks.mission.present_at(max(step, 0))
+        return [int(agent) for agent in np.flatnonzero(there & ~living)]
+
+    def _told_of(self, seen: _Seen, belief: _Belief) -> str:
+        """A belief, in a sentence."""
+        by, gone = sorted(belief.held_by), self._gone(seen.report.step, belief.living)
+        who = f"Agent {by[0]} believes" if len(by) == 1 else f"{len(by)} agents ({_named(by)}) believe"
+        return f"{who} that {_named(gone) if gone else 'nobody'} {'is' if len(gone) < 2 else 'are'} gone."
+
+    def _rounds(self) -> float | None:
+        """Rounds per second of late."""
+        steps = [one for one in list(self._steps) if one[1] >= 0]
+        if len(steps) < 2 or steps[-1][0] <= steps[0][0]:
+            return None
+        return max(steps[-1][1] - steps[0][1], 0) / (steps[-1][0] - steps[0][0])
+
+    def _says(self, seen: _Seen, beliefs: list[_Belief]) -> list[str]:
+        """What one sees, in sentences."""
+        report, agents = seen.report, self.mission.agents
+        if not seen.said:
+            return [f"{len(seen.living)} of {agents} agents are there; the flight begins when all have spoken."]
+        gone = sorted(set(range(agents)) - seen.living)
+        found = [
+            f"{len(seen.living)} of {agents} agents are alive" + (f"; not there: {_named(gone)}." if gone else ".")
+        ]
+        if report.agreed:
+            found.append("All of them agree who is.")
+        elif len(beliefs) > 1:
+            found.append("They do not agree who is.")
+            found += [self._told_of(seen, belief) for belief in beliefs[:MOST_NAMED]]
+        elif beliefs:
+            found.append("They agree with each other, but have not noticed who has come or gone.")
+        if seen.frozen:
+            found.append(f"Frozen: {_named(sorted(seen.frozen))}.")
+        if seen.ordered == "pause":
+            found.append("The team is paused.")
+        elif report.done:
+            found.append("The team has settled.")
+        else:
+            found.append(f"{report.settled} are at their goals.")
+        return found
+
+    # --- what pages ask for ---
+
+    def do(self, message: Message) -> Answer:
+        """Do what a message asks for; what cannot be is an error, and nothing has changed."""
+        name: str = message.do  # type: ignore[attr-defined]
+        act: Callable[[Any], Answer] | None = getattr(self, f"_do_{name}", None)
+        if act is None:
+            raise InputError("a fleet is watched here: nothing is edited while it flies")
+        return act(message)
+
+    def _do_files(self, _: Any) -> Answer:
+        return Answer()  # what a page asks for when it comes: there are none to be opened here
+
+    def _do_inside(self, message: Any) -> Answer:
+        return Answer(asker=[said("member", **self.member(message.agent))])
+
+    def _do_kill(self, message: Any) -> Answer:
+        self._running(message.agent)
+        return self._asked("kill", f"Agent {message.agent} is killed.", agent=message.agent)
+
+    def _do_freeze(self, message: Any) -> Answer:
+        if message.agent in self._running(message.agent).frozen:
+            raise InputError(f"agent {message.agent} is frozen already")
+        text = f"Agent {message.agent} is frozen for {FROZEN:g} s."
+        return self._asked("freeze", text, agent=message.agent, seconds=FROZEN)
+
+    def _do_join(self, message: Any) -> Answer:
+        if message.agent in self._local(message.agent).running:
+            raise InputError(f"the process of agent {message.agent} runs")
+        return self._asked("join", f"Agent {message.agent} begins again.", agent=message.agent)
+
+    def _do_disturb(self, message: Any) -> Answer:
+        self._local()
+        text = message.apart.strip()
+        members = members_of(text, f"cut off {text!r}", self.mission.agents) if text else ()
+        self.loss, self.apart = message.loss, text
+        says = f"{100 * self.loss:.0f} % of the messages are lost, and {text or 'nobody'} cut off."
+        return self._asked("faults", says, loss=self.loss, apart=sorted(map(int, members)))
+
+    def _do_order(self, message: Any) -> Answer:
+        if not self.controls.orders:
+            raise InputError("orders need the operator's keys: these only let you watch")
+        self._flying()
+        return self._asked("order", f"Sent: {message.word}.", word=message.word, values={})
+
+    def _do_flown(self, _: Any) -> Answer:
+        if self._over is None or self._over[1] is None:
+            raise InputError("there is no recorded run to open")
+        return Answer(instead=Session(self._over[1], self.folder))
+
+    def member(self, agent: int) -> dict[str, Any]:
+        """All that is known of an agent, in plain values; ages in steps."""
+        seen = self._seen
+        self._known(agent)
+        step, place = seen.said.get(agent, (-1, None))
+        plain: dict[str, Any] = {
+            "agent": agent,
+            "step": step,
+            "alive": agent in seen.living,
+            "running": agent in seen.running,
+            "frozen": agent in seen.frozen,
+            "position": (self._start[agent] if place is None else np.array(place.position)).tolist(),
+        }
+        if place is None:
+            return plain | {"gone": [], "hears": [], "agrees": True, "role": "has not spoken yet"}
+        told = self._networks.told(self._networks.key(max(step, 0), place.living))
+        network = self._network if told is None else told.network
+        ages = zip(network.in_neighbors[agent].tolist(), place.last.ages, strict=True)
+        beliefs = self._beliefs(seen)
+        return plain | {
+            "role": _role(network, agent),
+            "gone": self._gone(step, place.living),
+            "agrees": not beliefs or np.array_equal(beliefs[0].living, place.living),
+            "hears": [[other, age] for other, age in ages if other >= 0],
+            "settled": place.last.settled,
+            "holds": place.last.holds,
+            "off": place.last.off,
+        }
+
+    def _asked(self, what: str, text: str, **values: Any) -> Answer:
+        self.controls.ask(what, **values)
+        return Answer(asker=[said("done", text=text)])
+
+    def _known(self, agent: int) -> None:
+        if agent >= self.mission.agents:
+            raise InputError(f"there is no agent {agent}: they have the numbers 0 to {self.mission.agents - 1}")
+
+    def _flying(self) -> None:
+        if self._over is not None:
+            raise InputError("the flight is over")
+
+    def _local(self, agent: int = 0) -> _Seen:
+        """What is known, if the agents are processes of this program that fly."""
+        if not self.controls.processes:
+            raise InputError("these agents are not processes of this program: it cannot kill, freeze or begin them")
+        self._flying()
+        self._known(agent)
+        return self._seen
+
+    def _running(self, agent: int) -> _Seen:
+        seen = self._local(agent)
+        if agent not in seen.running:
+            raise InputError(f"the process of agent {agent} does not run")
+        return seen
+
+
+def _role(network: Network, agent: int) -> str:
+    if agent >= len(network) or network.layer[agent] < 0:
+        return "takes no part"
+    if network.layer[agent] > 0:
+        return f"follower, layer {network.layer[agent]}"
+    return "core, anchor" if agent == network.core else "boundary, anchor"
+
+
+def _named(agents: list[int]) -> str:
+    """Agents, ascending, in few words: those that follow each other as one.
+
+    >>> _named([0, 1, 2, 5, 7, 8])
+    '0-2, 5, 7-8'
+    """
+    runs: list[list[int]] = []
+    for agent in agents:
+        if runs and agent == runs[-1][1] + 1:
+            runs[-1][1] = agent
+        else:
+            runs.append([agent, agent])
+    shown = ", ".join(f"{first}" if first == last else f"{first}-{last}" for first, last in runs[:MOST_NAMED])
+    return shown if len(runs) <= MOST_NAMED else f"{shown}, …"
