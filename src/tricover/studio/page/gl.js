@@ -1,4 +1,4 @@
-// Draws agents, links, triangles and targets by WebGL2. Positions go over from one step to the next in the shader.
+// Draws agents, links and triangles by WebGL2. Positions go over from one step to the next in the shader.
 
 const VERTEX = `#version 300 es
 layout(location = 0) in vec2 from;
@@ -101,7 +101,8 @@ function smooth() {
 export class Painter {
   constructor(canvas) {
     this.canvas = canvas;
-    this.gl = canvas.getContext("webgl2", { antialias: smooth(), premultipliedAlpha: true });
+    this.smooth = smooth();
+    this.gl = canvas.getContext("webgl2", { antialias: this.smooth, premultipliedAlpha: true });
     if (!this.gl) throw new Error("This page needs WebGL 2, which every current browser has: switch it on.");
     const { gl } = this;
     this.program = compiled(gl);
@@ -110,7 +111,6 @@ export class Painter {
       this.names[name] = gl.getUniformLocation(this.program, name);
     }
     this.agents = new Points(gl);
-    this.targets = new Points(gl);
     this.links = { buffer: gl.createBuffer(), count: 0 };
     this.triangles = { buffer: gl.createBuffer(), count: 0 };
   }
@@ -137,7 +137,6 @@ export class Painter {
     gl.uniform3f(names.lens, lens.left, lens.top, lens.scale);
     gl.uniform2f(names.size, width, height);
     gl.uniform1f(names.dots, dots);
-    if (show.targets) this.points(this.targets);
     if (show.triangles) this.elements(this.triangles, gl.TRIANGLES, [...ink, 0.05]);
     const { buffer, count } = this.links;
     if (show.links) this.elements({ buffer, count: Math.min(count, 2 * most) }, gl.LINES, [0, 0, 0, 0]);

@@ -1,4 +1,5 @@
-// A map of one variant: WebGL for what there is much of, and a canvas above it for zones, axes and the chosen agent.
+// A map of one variant: WebGL for what moves, a canvas below it for targets, and one above it for zones, axes and the
+// chosen agent. What stands still is drawn once: in software WebGL takes a microsecond for each point, in every frame.
 
 import { cellCentre, cellCorners, within } from "./cells.js";
 import { drawAxes, drawZone } from "./ground.js";
@@ -8,7 +9,10 @@ import { Team, bytes, radius } from "./team.js";
 
 const REACH = 18; // pixels from an agent within which a pointer means it
 const ROOM = 34; // pixels around everything
-const MOVING = 3000; // links that are drawn of a team in motion: in software 30,000 of them take a tenth of a second
+const MOVING = 3000; // links that are drawn of a team in motion, in software: they take a quarter of a frame
+const FEWEST = 200; // links that are drawn in motion however slow it is
+const SLOW = 42; // milliseconds: frames that take longer are too few, and links are left out
+const IN_A_ROW = 5; // slow frames after which that is so
 const ARROW = 13; // pixels that an arrow of the policy needs
 const LOW = [68, 1, 84]; // ends of the colours of values: as of viridis, told apart by everybody
 const MIDDLE = [33, 145, 140];
@@ -30,10 +34,14 @@ export class MapView {
     this.element.className = "map";
     this.ground = this.element.appendChild(document.createElement("canvas"));
     this.above = this.element.appendChild(document.createElement("canvas"));
+    this.field = this.element.appendChild(document.createElement("canvas"));
+    this.field.className = "field";
+    this.spots = { numbers: new Float32Array(), count: 0 };
     this.above.tabIndex = 0;
     this.above.setAttribute("role", "application");
     this.label = this.element.appendChild(document.createElement("p"));
     this.painter = new Painter(this.ground);
+    this.rest();
     this.pen = this.above.getContext("2d");
     this.frames = 0; // drawn so far
     this.began = 0;
@@ -58,7 +66,12 @@ export class MapView {
   play(playing) {
     if (playing === this.playing) return;
     this.playing = playing;
+    if (!playing) this.rest();
     this.draw(true);
+  }
+
+  rest() {
+    this.most = this.painter.smooth ? Infinity : MOVING; // links in motion
   }
 
   // The last layer that is shown.
@@ -78,23 +91,8 @@ export class MapView {
     } else if (kind === 2) {
       Object.assign(this.team, { heard, layer });
       this.dress();
-    } else this.scatter(numbers, count);
+    } else this.spots = { numbers, count };
     this.draw(true);
-  }
-
-  scatter(numbers, count) {
-    const places = new Float32Array(2 * count);
-    const looks = new Float32Array(2 * count);
-    const paint = new Uint8Array(4 * count);
-    const colour = [...bytes(this.facts.ground), clamp(280 - count / 30, 110, 230)];
-    const size = clamp(90 / Math.sqrt(count), 1.5, 4) * this.larger();
-    for (let target = 0; target < count; target++) {
-      places.set(numbers.subarray(3 * target, 3 * target + 2), 2 * target);
-      looks.set([size * Math.sqrt(clamp(numbers[3 * target + 2], 0.2, 16)), 0], 2 * target);
-      paint.set(colour, 4 * target);
-    }
-    this.painter.targets.move(places, places);
-    this.painter.targets.dress(paint, looks);
   }
 
   // Colours, sizes, links and triangles of the team as it is.
@@ -119,7 +117,7 @@ export class MapView {
   resize() {
     const { clientWidth: width, clientHeight: height } = this.element;
     const dots = devicePixelRatio;
-    for (const canvas of [this.ground, this.above]) {
+    for (const canvas of [this.ground, this.above, this.field]) {
       canvas.width = Math.round(width * dots);
       canvas.height = Math.round(height * dots);
     }
@@ -176,11 +174,22 @@ export class MapView {
     this.stale ||= !moved;
     if (this.waiting) return;
     this.waiting = true;
-    requestAnimationFrame(() => {
+    requestAnimationFrame((now) => {
       this.waiting = false;
       this.paint();
+      this.spare(now);
       if (this.part() < 1) this.draw(true);
     });
+  }
+
+  // Fewer links where several frames in a row were slow. They come back where the team rests.
+  spare(now) {
+    const moves = this.part() < 1;
+    this.slow = moves && now - this.last > SLOW ? (this.slow || 0) + 1 : 0;
+    this.last = moves ? now : Infinity;
+    if (this.slow < IN_A_ROW) return;
+    this.slow = 0;
+    this.most = Math.max(FEWEST, Math.min(this.most, this.painter.links.count / 2) / 2);
   }
 
   paint() {
@@ -189,10 +198,31 @@ export class MapView {
     const lens = this.lens();
     const style = getComputedStyle(this.element);
     const ink = bytes(style.getPropertyValue("--sheet-ink").trim());
-    const most = this.playing || this.part() < 1 ? MOVING : Infinity;
+    const most = this.playing || this.part() < 1 ? this.most : Infinity;
+    this.paintField(lens);
     this.painter.draw({ width, height, dots, lens, part: this.part(), show: this.show, most, ink: ink.map((byte) => byte / 255) });
     this.frames += 1;
     if (this.stale || this.chosen !== null) this.paintAbove(lens, style, `rgb(${ink})`);
+  }
+
+  // Targets, where they or the view are others than before.
+  paintField(lens) {
+    const { width, height, dots, spots } = this;
+    const view = String([width, height, dots, lens.left, lens.top, lens.scale, this.show.targets, this.facts.ground]);
+    if (spots === this.shown && view === this.viewed) return;
+    this.shown = spots;
+    this.viewed = view;
+    const pen = this.field.getContext("2d");
+    pen.setTransform(dots, 0, 0, dots, 0, 0);
+    pen.clearRect(0, 0, width, height);
+    if (!this.show.targets) return;
+    pen.fillStyle = `rgba(${bytes(this.facts.ground)}, ${clamp(280 - spots.count / 30, 110, 230) / 255})`;
+    const size = clamp(90 / Math.sqrt(spots.count), 1.5, 4) * this.larger();
+    for (let target = 0; target < spots.count; target++) {
+      const [east, north, weight] = spots.numbers.subarray(3 * target, 3 * target + 3);
+      const across = size * Math.sqrt(clamp(weight, 0.2, 16));
+      drawSpot(pen, lens.left + lens.scale * east, lens.top - lens.scale * north, across);
+    }
   }
 
   // What seldom changes is drawn anew only when it has: to hand over a whole canvas takes longer than to draw a team.
@@ -291,6 +321,14 @@ export class MapView {
     }
     pen.setLineDash([]);
   }
+}
+
+// A small spot is a square: nobody sees its shape.
+function drawSpot(pen, x, y, across) {
+  if (across <= 4) return pen.fillRect(x - across / 2, y - across / 2, across, across);
+  pen.beginPath();
+  pen.arc(x, y, across / 2, 0, 7);
+  pen.fill();
 }
 
 function outline(points) {
