@@ -23,6 +23,7 @@ from tests.browser.studio_page import Visitor, browsing
 COMMAND = "from tricover.cli.main import command; command()"
 WARM = 0.3  # share of a server's life in which caches, and the list of what can be undone, become full
 SHARE = 0.05  # by which memory may be larger at the end
+PATIENCE = 300  # seconds for anything, however busy the machine is meanwhile
 AGENT = 20  # a follower of the paper's team
 
 
@@ -132,6 +133,7 @@ def lived(browser, minutes, fewest=12):
         for _ in range(2):
             with running(place) as (process, address):
                 person = person or Visitor(browser, address)
+                person.page.set_default_timeout(1000 * PATIENCE)
                 person.wait("document.body.dataset.connected === 'true'")
                 person.pause()
                 lives.append(life(person, Watched(browser, person), process.pid, 30 * minutes, fewest))

@@ -89,6 +89,27 @@ def test_while_an_agent_is_dragged_the_network_follows_and_undo_brings_it_back(v
     np.testing.assert_array_equal(heard(visitor), before)
 
 
+def test_a_drop_is_the_last_word_of_a_drag_however_slow_the_studio_answers(visitor):
+    visitor.ask("""(() => {
+        const { see, live } = studio;
+        window.said = [];
+        window.late = [];
+        const { say } = live;
+        live.say = (name, words) => (said.push(name), say.call(live, name, words));
+        studio.see = (block) => late.push(block);
+        window.catchUp = () => {
+            studio.see = see;
+            late.forEach((block) => studio.see(block));
+        };
+    })()""")
+    visitor.drag([10, 15], [20, 31])
+    visitor.page.click("#undo")
+    visitor.wait("studio.state.redo === 1 && late.length > 4")
+    visitor.ask("catchUp()")
+    visitor.sees(5, [10, 15], 1e-4)
+    assert visitor.ask("said") == ["drag", "drop", "undo"]
+
+
 def test_agents_are_placed_and_deleted(visitor):
     visitor.page.click('[data-tool="agent"]')
     visitor.click([20, 34])

@@ -257,6 +257,11 @@ export class MapView {
     return this.project([x - this.camera.corner[0], y - this.camera.corner[1]]);
   }
 
+  // Where an agent is, in metres of the world.
+  agent(agent) {
+    return this.team.at(agent).map((part, axis) => part + this.camera.corner[axis]);
+  }
+
   drawInside(ink) {
     const { pen, inside } = this;
     pen.save();

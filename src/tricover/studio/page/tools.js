@@ -45,7 +45,7 @@ export class Tools {
     map.above.focus();
     this.fingers.set(event.pointerId, pixel);
     const agent = this.tool === "choose" ? map.nearest(pixel) : null;
-    this.held = { start: pixel, last: pixel, agent, moved: false };
+    this.held = { start: pixel, last: pixel, agent, from: agent === null ? null : map.agent(agent), moved: false };
     if (this.tool === "paint" || this.tool === "erase") this.stroke(map, pixel);
   }
 
@@ -57,7 +57,7 @@ export class Tools {
     held.moved ||= Math.hypot(pixel[0] - held.start[0], pixel[1] - held.start[1]) > MOVED;
     if (!held.moved) return;
     if (this.tool === "paint" || this.tool === "erase") this.stroke(map, pixel);
-    else if (held.agent !== null) this.drag(map, held.agent, pixel);
+    else if (held.agent !== null) this.drag(held.agent, world(map, pixel));
     else this.pan(map, pixel);
     held.last = pixel;
   }
@@ -67,7 +67,7 @@ export class Tools {
     const { held } = this;
     this.held = null;
     if (!held) return;
-    if (held.moved && held.agent !== null) this.say("drop", { agent: held.agent, place: world(map, pixel) });
+    if (held.moved && held.agent !== null) this.drop(held.agent, world(map, pixel));
     if (held.moved) return;
     if (this.tool === "choose") this.choose(map, held.agent);
     if (this.tool === "agent") this.say("place", { place: world(map, pixel) });
@@ -77,14 +77,29 @@ export class Tools {
 
   cancel(map, event) {
     this.fingers.delete(event.pointerId);
+    this.letGo();
     this.held = null;
     this.sketch(map, null);
   }
 
   // The network follows as fast as the studio answers, and no question waits for another.
-  drag(map, agent, pixel) {
-    this.draggedTo = { agent, place: world(map, pixel) };
+  drag(agent, place) {
+    this.draggedTo = { agent, place };
     if (!this.following) this.follow();
+  }
+
+  // Where it was on its way to is not asked for any more: that would be shown after what comes of the drop.
+  drop(agent, place) {
+    this.draggedTo = null;
+    this.say("drop", { agent, place });
+  }
+
+  // An agent that is not dragged after all is shown where it was.
+  letGo() {
+    const { held } = this;
+    if (!held || held.agent === null) return;
+    if (held.moved) this.drag(held.agent, held.from);
+    held.agent = null;
   }
 
   follow() {
@@ -157,8 +172,8 @@ export class Tools {
     };
     const before = apart();
     this.fingers.set(event.pointerId, pixel);
+    this.letGo();
     if (this.held) this.held.moved = true;
-    if (this.held) this.held.agent = null;
     if (before > 0) this.zoom(map, apart() / before, pixel);
   }
 }
