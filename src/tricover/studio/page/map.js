@@ -7,6 +7,15 @@ import { cellWidth, clamp, drawArrow } from "./marks.js";
 import { Painter } from "./gl.js";
 import { Team, bytes, radius } from "./team.js";
 
+/** @import { Block } from "./team.js" */
+/** @import { Facts, Inside } from "./live.js" */
+/** @import { Parts } from "./cells.js" */
+/** @import { Point, Triangle } from "./marks.js" */
+/** @typedef {{ size: Point, corner: Point, zoom: number, centre: Point | null }} Camera shared by all maps */
+/** @typedef {{ scale: number, left: number, top: number }} Lens from metres to pixels */
+/** @typedef {{ centre: Point, radius: number } | { corners: Point[] }} Sketch */
+/** @typedef {[number, number, number]} Colour */
+
 const REACH = 18; // pixels from an agent within which a pointer means it
 const ROOM = 34; // pixels around everything
 const MOVING = 3000; // links that are drawn of a team in motion, in software: they take a quarter of a frame
@@ -14,21 +23,30 @@ const FEWEST = 200; // links that are drawn in motion however slow it is
 const SLOW = 42; // milliseconds: frames that take longer are too few, and links are left out
 const IN_A_ROW = 5; // slow frames after which that is so
 const ARROW = 13; // pixels that an arrow of the policy needs
+/** @type {Colour} */
 const LOW = [68, 1, 84]; // ends of the colours of values: as of viridis, told apart by everybody
+/** @type {Colour} */
 const MIDDLE = [33, 145, 140];
+/** @type {Colour} */
 const HIGH = [253, 231, 37];
 
 export class MapView {
+  /** @param {Camera} camera @param {number} variant */
   constructor(camera, variant) {
     this.camera = camera;
     this.variant = variant;
     this.team = new Team();
+    /** @type {Facts | null} */
     this.facts = null;
+    /** @type {number | null} */
     this.chosen = null;
+    /** @type {Inside | null} */
     this.inside = null;
+    /** @type {Sketch | null} */
     this.sketch = null; // what a tool draws: a circle, or corners of a zone
     this.built = Infinity;
     this.playing = false;
+    /** @type {Record<string, boolean> & { links: boolean, triangles: boolean }} */
     this.show = { links: true, triangles: false, targets: true, cells: true };
     this.element = document.createElement("div");
     this.element.className = "map";
@@ -36,13 +54,23 @@ export class MapView {
     this.above = this.element.appendChild(document.createElement("canvas"));
     this.field = this.element.appendChild(document.createElement("canvas"));
     this.field.className = "field";
+    /** @type {{ numbers: Float32Array, count: number }} */
     this.spots = { numbers: new Float32Array(), count: 0 };
     this.above.tabIndex = 0;
     this.above.setAttribute("role", "application");
     this.label = this.element.appendChild(document.createElement("p"));
     this.painter = new Painter(this.ground);
     this.rest();
-    this.pen = this.above.getContext("2d");
+    this.pen = penOf(this.above);
+    this.width = this.height = 0; // in pixels
+    this.dots = 1; // device pixels per pixel
+    this.dressed = -1; // agents that colours and links are there for
+    this.stale = true; // whether all is to be drawn anew
+    this.slow = 0; // frames in a row
+    this.known = ""; // of the facts that a dress depends on
+    this.shown = this.spots; // targets as they were drawn last
+    this.viewed = ""; // and the view
+    this.last = Infinity; // when the last frame of a motion was
     this.frames = 0; // drawn so far
     this.began = 0;
     this.lasts = 0; // milliseconds from one step to the next
@@ -53,6 +81,7 @@ export class MapView {
   // --- what is shown ---
 
   // What is known besides numbers. Most of it stays as it is from step to step, and then so does the team's dress.
+  /** @param {Facts} facts */
   tell(facts) {
     const known = JSON.stringify([facts.boundary, facts.core, facts.colours, facts.zones]);
     this.facts = facts;
@@ -63,6 +92,7 @@ export class MapView {
   }
 
   // Whether the team goes on by itself; at rest it is drawn in full.
+  /** @param {boolean} playing */
   play(playing) {
     if (playing === this.playing) return;
     this.playing = playing;
@@ -75,12 +105,14 @@ export class MapView {
   }
 
   // The last layer that is shown.
+  /** @param {number} layer */
   build(layer) {
     if (layer === this.built) return;
     this.built = layer;
     this.dress();
   }
 
+  /** @param {Block} block @param {number} lasts milliseconds on the way to it */
   see({ kind, numbers, heard, layer, count }, lasts) {
     if (kind === 1) {
       this.team.move(numbers);
@@ -105,6 +137,7 @@ export class MapView {
     this.draw(true);
   }
 
+  /** @param {number | null} agent */
   choose(agent) {
     this.chosen = agent;
     if (agent === null) this.inside = null;
@@ -131,6 +164,7 @@ export class MapView {
     return clamp(Math.min(this.width, this.height) / 620 || 1, 1, 2.2);
   }
 
+  /** @returns {Lens} */
   lens() {
     const { size, zoom, centre } = this.camera;
     const room = 2 * ROOM * this.larger();
@@ -140,17 +174,20 @@ export class MapView {
     return { scale, left: this.width / 2 - x * scale, top: this.height / 2 + y * scale };
   }
 
+  /** @param {Point} place @returns {Point} */
   project([x, y]) {
     const { scale, left, top } = this.lens();
     return [left + scale * x, top - scale * y];
   }
 
+  /** @param {Point} pixel @returns {Point} */
   unproject([x, y]) {
     const { scale, left, top } = this.lens();
     return [(x - left) / scale, (top - y) / scale];
   }
 
   // The agent that a pointer means, or null.
+  /** @param {Point} pixel @returns {number | null} */
   nearest([x, y]) {
     const { scale, left, top } = this.lens();
     let best = REACH ** 2;
@@ -183,9 +220,10 @@ export class MapView {
   }
 
   // Fewer links where several frames in a row were slow. They come back where the team rests.
+  /** @param {number} now */
   spare(now) {
     const moves = this.part() < 1;
-    this.slow = moves && now - this.last > SLOW ? (this.slow || 0) + 1 : 0;
+    this.slow = moves && now - this.last > SLOW ? this.slow + 1 : 0;
     this.last = moves ? now : Infinity;
     if (this.slow < IN_A_ROW) return;
     this.slow = 0;
@@ -193,30 +231,31 @@ export class MapView {
   }
 
   paint() {
-    if (!this.facts || !this.width) return;
-    const { width, height, dots } = this;
+    const { facts, width, height, dots } = this;
+    if (!facts || !width) return;
     const lens = this.lens();
     const style = getComputedStyle(this.element);
     const ink = bytes(style.getPropertyValue("--sheet-ink").trim());
     const most = this.playing || this.part() < 1 ? this.most : Infinity;
-    this.paintField(lens);
+    this.paintField(facts, lens);
     this.painter.draw({ width, height, dots, lens, part: this.part(), show: this.show, most, ink: ink.map((byte) => byte / 255) });
     this.frames += 1;
-    if (this.stale || this.chosen !== null) this.paintAbove(lens, style, `rgb(${ink})`);
+    if (this.stale || this.chosen !== null) this.paintAbove(facts, lens, style, `rgb(${ink})`);
   }
 
   // Targets, where they or the view are others than before.
-  paintField(lens) {
+  /** @param {Facts} facts @param {Lens} lens */
+  paintField(facts, lens) {
     const { width, height, dots, spots } = this;
-    const view = String([width, height, dots, lens.left, lens.top, lens.scale, this.show.targets, this.facts.ground]);
+    const view = String([width, height, dots, lens.left, lens.top, lens.scale, this.show.targets, facts.ground]);
     if (spots === this.shown && view === this.viewed) return;
     this.shown = spots;
     this.viewed = view;
-    const pen = this.field.getContext("2d");
+    const pen = penOf(this.field);
     pen.setTransform(dots, 0, 0, dots, 0, 0);
     pen.clearRect(0, 0, width, height);
     if (!this.show.targets) return;
-    pen.fillStyle = `rgba(${bytes(this.facts.ground)}, ${clamp(280 - spots.count / 30, 110, 230) / 255})`;
+    pen.fillStyle = `rgba(${bytes(facts.ground)}, ${clamp(280 - spots.count / 30, 110, 230) / 255})`;
     const size = clamp(90 / Math.sqrt(spots.count), 1.5, 4) * this.larger();
     for (let target = 0; target < spots.count; target++) {
       const [east, north, weight] = spots.numbers.subarray(3 * target, 3 * target + 3);
@@ -226,25 +265,27 @@ export class MapView {
   }
 
   // What seldom changes is drawn anew only when it has: to hand over a whole canvas takes longer than to draw a team.
-  paintAbove(lens, style, ink) {
+  /** @param {Facts} facts @param {Lens} lens @param {CSSStyleDeclaration} style @param {string} ink */
+  paintAbove(facts, lens, style, ink) {
     const { width, height, dots, pen } = this;
     this.stale = false;
     pen.setTransform(dots, 0, 0, dots, 0, 0);
     pen.clearRect(0, 0, width, height);
     pen.lineJoin = pen.lineCap = "round";
-    for (const zone of this.facts.zones) drawZone(pen, zone.map((corner) => this.project(corner)), width, height);
+    for (const zone of facts.zones) drawZone(pen, zone.map((corner) => this.project(corner)), width, height);
     const [left, top] = this.unproject([0, 0]);
     const { corner } = this.camera;
     const view = { width, height, left: left + corner[0], top: top + corner[1], perMetre: lens.scale };
     drawAxes(pen, view, style.getPropertyValue("--sheet-quiet").trim());
-    if (this.inside) this.drawInside(ink);
-    if (this.chosen !== null && this.chosen < this.team.count) this.drawChosen(ink);
-    if (this.sketch) this.drawSketch(ink);
+    if (this.inside) this.drawInside(this.inside, facts, ink);
+    if (this.chosen !== null && this.chosen < this.team.count) this.drawChosen(this.chosen, ink);
+    if (this.sketch) this.drawSketch(this.sketch, ink);
   }
 
-  drawChosen(ink) {
+  /** @param {number} agent @param {string} ink */
+  drawChosen(agent, ink) {
     const { pen } = this;
-    const [x, y] = this.project(this.team.at(this.chosen, this.part()));
+    const [x, y] = this.project(this.team.at(agent, this.part()));
     pen.strokeStyle = ink;
     pen.lineWidth = 2;
     pen.beginPath();
@@ -253,28 +294,34 @@ export class MapView {
   }
 
   // From metres of the world to pixels.
+  /** @param {Point} place @returns {Point} */
   place([x, y]) {
     return this.project([x - this.camera.corner[0], y - this.camera.corner[1]]);
   }
 
   // Where an agent is, in metres of the world.
+  /** @param {number} agent @returns {Point} */
   agent(agent) {
-    return this.team.at(agent).map((part, axis) => part + this.camera.corner[axis]);
+    const [x, y] = this.team.at(agent);
+    return [x + this.camera.corner[0], y + this.camera.corner[1]];
   }
 
-  drawInside(ink) {
-    const { pen, inside } = this;
+  /** @param {Inside} inside @param {Facts} facts @param {string} ink */
+  drawInside(inside, facts, ink) {
+    const { pen } = this;
     pen.save();
     if (inside.triangle) {
-      const triangle = inside.triangle.map((corner) => this.place(corner));
-      if (this.show.cells && inside.value) this.drawCells(triangle, ink);
+      const [a, b, c] = inside.triangle;
+      /** @type {Triangle} */
+      const triangle = [this.place(a), this.place(b), this.place(c)];
+      if (this.show.cells) this.drawCells(triangle, inside, ink);
       pen.strokeStyle = ink;
       pen.lineWidth = 2;
       pen.stroke(outline(triangle));
     }
     if (inside.goal) {
       const [x, y] = this.place(inside.goal);
-      pen.strokeStyle = this.facts.coreColour;
+      pen.strokeStyle = facts.coreColour;
       pen.lineWidth = 3;
       pen.beginPath();
       for (const side of [-1, 1]) {
@@ -287,12 +334,13 @@ export class MapView {
   }
 
   // Values as colours, the policy as arrows where they have room.
-  drawCells(triangle, ink) {
-    const { pen, inside } = this;
-    const { resolution, value, policy } = inside;
+  /** @param {Triangle} triangle @param {Inside} inside @param {string} ink */
+  drawCells(triangle, { resolution, value, policy, cell: at = -1 }, ink) {
+    const { pen } = this;
+    if (!resolution || !value || !policy) return;
     const low = value.reduce((least, one) => Math.min(least, one), Infinity);
     const high = value.reduce((most, one) => Math.max(most, one), -Infinity);
-    const pixel = (parts) => within(triangle, parts);
+    const pixel = (/** @type {Parts} */ parts) => within(triangle, parts);
     pen.globalAlpha = 0.5;
     value.forEach((one, cell) => {
       pen.fillStyle = `rgb(${ramp(high > low ? (one - low) / (high - low) : 1)})`;
@@ -308,16 +356,17 @@ export class MapView {
       });
     }
     pen.stroke();
-    if (inside.cell >= 0) pen.stroke(outline(cellCorners(inside.cell, resolution).map(pixel)));
+    if (at >= 0) pen.stroke(outline(cellCorners(at, resolution).map(pixel)));
     pen.globalAlpha = 1;
   }
 
-  drawSketch(ink) {
-    const { pen, sketch } = this;
+  /** @param {Sketch} sketch @param {string} ink */
+  drawSketch(sketch, ink) {
+    const { pen } = this;
     pen.strokeStyle = ink;
     pen.lineWidth = 1.5;
     pen.setLineDash([5, 4]);
-    if (sketch.corners) pen.stroke(outline(sketch.corners.map((corner) => this.project(corner))));
+    if ("corners" in sketch) pen.stroke(outline(sketch.corners.map((corner) => this.project(corner))));
     else {
       const [x, y] = this.project(sketch.centre);
       pen.beginPath();
@@ -329,6 +378,7 @@ export class MapView {
 }
 
 // A small spot is a square: nobody sees its shape.
+/** @param {CanvasRenderingContext2D} pen @param {number} x @param {number} y @param {number} across */
 function drawSpot(pen, x, y, across) {
   if (across <= 4) return pen.fillRect(x - across / 2, y - across / 2, across, across);
   pen.beginPath();
@@ -336,6 +386,14 @@ function drawSpot(pen, x, y, across) {
   pen.fill();
 }
 
+/** @param {HTMLCanvasElement} canvas */
+export function penOf(canvas) {
+  const pen = canvas.getContext("2d");
+  if (!pen) throw new Error("This page needs a canvas to draw on.");
+  return pen;
+}
+
+/** @param {Point[]} points */
 function outline(points) {
   const shape = new Path2D();
   for (const point of points) shape.lineTo(...point);
@@ -344,7 +402,9 @@ function outline(points) {
 }
 
 // A colour between the ends, for a value from 0 to 1.
+/** @param {number} value */
 function ramp(value) {
-  const [from, to, part] = value < 0.5 ? [LOW, MIDDLE, 2 * value] : [MIDDLE, HIGH, 2 * value - 1];
+  const [from, to] = value < 0.5 ? [LOW, MIDDLE] : [MIDDLE, HIGH];
+  const part = value < 0.5 ? 2 * value : 2 * value - 1;
   return from.map((byte, k) => Math.round(byte + part * (to[k] - byte)));
 }

@@ -6,9 +6,21 @@ import { Tools } from "./tools.js";
 
 const GLIDE = 160; // milliseconds to a step that was asked for by hand
 
+/** @import { Camera } from "./map.js" */
+/** @import { Message, State } from "./live.js" */
+/**
+ * @typedef {object} Model of the widget, as notebooks have it
+ * @property {(message: object) => void} send
+ * @property {(event: "msg:custom", hear: (message: Message, blocks?: DataView<ArrayBuffer>[]) => void) => void} on
+ */
+
 class Glance {
+  /** @param {Model} model @param {HTMLElement} element */
   constructor(model, element) {
     this.model = model;
+    /** @type {State | null} */
+    this.state = null;
+    /** @type {Camera} */
     this.camera = { size: [1, 1], corner: [0, 0], zoom: 1, centre: null };
     this.map = new MapView(this.camera, 0);
     this.playing = false;
@@ -20,7 +32,7 @@ class Glance {
     });
     this.tools.listen(this.map);
     this.play = Object.assign(document.createElement("button"), { textContent: "Play", onclick: () => this.toggle() });
-    this.scrub = Object.assign(document.createElement("input"), { type: "range", min: 0, step: 1, value: 0 });
+    this.scrub = Object.assign(document.createElement("input"), { type: "range", min: "0", step: "1", value: "0" });
     this.scrub.setAttribute("aria-label", "Step");
     this.scrub.addEventListener("input", () => this.say("seek", { step: Number(this.scrub.value) }));
     this.clock = document.createElement("output");
@@ -32,11 +44,13 @@ class Glance {
     this.say("everything");
   }
 
+  /** @param {string} name */
   say(name, words = {}) {
     this.model.send({ do: name, ...words });
   }
 
   // JSON messages come as they are, blocks of numbers as views of bytes.
+  /** @param {Message} message @param {DataView<ArrayBuffer>[]} blocks */
   hear(message, blocks = []) {
     if (message.is === "state") this.update(message);
     if (message.is === "inside") {
@@ -55,13 +69,14 @@ class Glance {
     if (message.is === "state" && this.playing) setTimeout(() => this.next(), 1000 / message.speed);
   }
 
+  /** @param {State} state */
   update(state) {
     this.state = state;
     Object.assign(this.camera, { size: state.size, corner: state.corner });
     const facts = state.variants[0];
     this.map.tell(facts);
     this.map.label.textContent = facts.name;
-    Object.assign(this.scrub, { max: facts.ended ? facts.length : facts.most, value: state.step });
+    Object.assign(this.scrub, { max: String(facts.ended ? facts.length : facts.most), value: String(state.step) });
     this.clock.textContent = `step ${state.step}`;
     if (facts.ended && state.step >= facts.length) this.playing = false;
     this.play.textContent = this.playing ? "Pause" : "Play";
@@ -69,6 +84,7 @@ class Glance {
   }
 
   toggle() {
+    if (!this.state) return;
     this.playing = !this.playing;
     const { step, variants } = this.state;
     const over = variants[0].ended && step >= variants[0].length;
@@ -76,9 +92,10 @@ class Glance {
   }
 
   next() {
-    if (this.playing) this.say("seek", { step: this.state.step + 1 });
+    if (this.playing && this.state) this.say("seek", { step: this.state.step + 1 });
   }
 
+  /** @param {number | null} agent */
   choose(agent) {
     this.map.choose(agent);
     this.say("choose", { agent });
@@ -87,7 +104,8 @@ class Glance {
 }
 
 export default {
+  /** @param {{ model: Model, el: HTMLElement }} cell */
   render({ model, el }) {
-    el.view = new Glance(model, el);
+    Object.assign(el, { view: new Glance(model, el) }); // for scripts
   },
 };
