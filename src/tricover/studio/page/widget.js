@@ -24,6 +24,7 @@ class Glance {
     this.camera = { size: [1, 1], corner: [0, 0], zoom: 1, centre: null };
     this.map = new MapView(this.camera, 0);
     this.playing = false;
+    this.coming = 0; // the timer of the next step
     this.tools = new Tools({
       say: (name, words) => this.say(name, words),
       choose: (_, agent) => this.choose(agent),
@@ -66,11 +67,14 @@ class Glance {
       this.map.see(block, this.tools.following ? 0 : GLIDE);
       if (block.kind === 1 && this.tools.following) this.tools.follow();
     }
-    if (message.is === "state" && this.playing) setTimeout(() => this.next(), 1000 / message.speed);
+    if (message.is !== "state") return;
+    clearTimeout(this.coming);
+    if (this.playing) this.coming = setTimeout(() => this.next(), 1000 / message.speed);
   }
 
   /** @param {State} state */
   update(state) {
+    const first = this.state === null;
     this.state = state;
     Object.assign(this.camera, { size: state.size, corner: state.corner });
     const facts = state.variants[0];
@@ -78,6 +82,7 @@ class Glance {
     this.map.label.textContent = facts.name;
     Object.assign(this.scrub, { max: String(facts.ended ? facts.length : facts.most), value: String(state.step) });
     this.clock.textContent = `step ${state.step}`;
+    if (first && facts.recorded) this.playing = true; // a run plays, a scenario waits for the reader
     if (facts.ended && state.step >= facts.length) this.playing = false;
     this.play.textContent = this.playing ? "Pause" : "Play";
     if (this.map.chosen !== null) this.say("inside", { agent: this.map.chosen });
