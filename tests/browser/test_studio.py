@@ -1,9 +1,13 @@
 """The studio in a real browser, by clicking and dragging as a person does; facts are read from the page."""
 
 import json
+import zipfile
+from io import BytesIO
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import tricover as tc
 from tests.browser.studio_page import Visitor
@@ -185,6 +189,69 @@ def test_a_zone_is_drawn_corner_by_corner(visitor):
     visitor.wait("studio.state.variants[0].zones.length === 1")
     zone = np.array(visitor.ask("studio.state.variants[0].zones[0]"))
     np.testing.assert_allclose(zone, [[22, 10], [25, 10], [25, 13]], atol=0.3)
+
+
+def test_a_zone_is_chosen_deleted_and_brought_back(chromium, tmp_path):
+    zones = [[[2, 33], [7, 33], [7, 38], [2, 38]], [[33, 2], [38, 2], [38, 7], [33, 7]]]
+    with served(session(tmp_path, team(control={"motion": "walk"}, safety={"zones": zones}))) as studio:
+        person = Visitor(chromium, studio.address)
+        person.rewind()
+        person.click([20, 24])  # neither an agent nor a zone
+        assert person.page.is_disabled("#delete")
+        person.click([35, 4])
+        person.wait("studio.maps[0].zone === 1")
+        person.page.click("#delete")
+        person.wait("studio.state.variants[0].zones.length === 1")
+        np.testing.assert_allclose(person.ask("studio.state.variants[0].zones[0]"), zones[0])
+        assert person.page.is_disabled("#delete")
+        person.page.click("#undo")
+        person.wait("studio.state.variants[0].zones.length === 2")
+        assert person.errors == []
+        person.close()
+
+
+@pytest.mark.parametrize(
+    ("which", "name", "opens"),
+    [
+        ("Run", "run.zip", lambda path: zipfile.ZipFile(BytesIO(path.read_bytes())).testzip() is None),
+        ("Report", "report.html", lambda path: '<figure class="playback"' in path.read_text()),
+        ("Figure", "figure.svg", lambda path: ElementTree.parse(path).getroot().tag.endswith("svg")),
+        ("Film", "film.gif", lambda path: Image.open(BytesIO(path.read_bytes())).n_frames > 1),
+    ],
+)
+def test_what_is_taken_away_arrives_and_opens(visitor, tmp_path, which, name, opens):
+    visitor.page.click("#forward")
+    visitor.wait("studio.state.step === 1")
+    visitor.page.click("#filing summary")
+    with visitor.page.expect_download() as download:
+        visitor.page.click(f"#take >> text={which}")
+    assert download.value.suggested_filename == name
+    download.value.save_as(tmp_path / name)
+    assert opens(tmp_path / name)
+
+
+def test_a_finger_chooses_and_two_fingers_zoom(chromium, studio):
+    person = Visitor(chromium, studio.address, (390, 844), has_touch=True)
+    person.rewind()
+    person.page.touchscreen.tap(*person.pixel([20, 8]))
+    person.wait("studio.chosen && studio.chosen.agent === 9")
+    fingers = person.context.new_cdp_session(person.page)
+    x, y = person.pixel([20, 20])
+
+    def touch(kind, apart):
+        points = [{"x": x - apart, "y": y, "id": 1}, {"x": x + apart, "y": y, "id": 2}] if apart else []
+        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    before = positions(person)
+    touch("touchStart", 20)
+    for apart in (30, 45, 60):
+        touch("touchMove", apart)
+    touch("touchEnd", 0)
+    person.wait("studio.camera.zoom > 2 && studio.tools.fingers.size === 0")
+    person.sees(4, before[4], 1e-4)
+    assert person.ask("studio.state.undo") == 0, "no agent was moved"
+    assert person.errors == []
+    person.close()
 
 
 def test_settings_have_help_and_errors_where_they_belong(visitor):

@@ -40,6 +40,8 @@ export class MapView {
     this.facts = null;
     /** @type {number | null} */
     this.chosen = null;
+    /** @type {number | null} */
+    this.zone = null; // that is chosen
     /** @type {Inside | null} */
     this.inside = null;
     /** @type {Sketch | null} */
@@ -87,6 +89,7 @@ export class MapView {
     this.facts = facts;
     if (known === this.known) return;
     this.known = known;
+    this.zone = null; // zones may have other numbers now
     this.dress();
     this.draw();
   }
@@ -137,9 +140,10 @@ export class MapView {
     this.draw(true);
   }
 
-  /** @param {number | null} agent */
-  choose(agent) {
+  /** @param {number | null} agent @param {number | null} zone */
+  choose(agent, zone = null) {
     this.chosen = agent;
+    this.zone = zone;
     if (agent === null) this.inside = null;
     this.dress();
     this.draw();
@@ -198,6 +202,16 @@ export class MapView {
       if (away < best && layer[agent] > -2) [best, found] = [away, agent];
     }
     return found;
+  }
+
+  // The zone that a pointer is in, or null; of several the last, which is drawn above the others.
+  /** @param {Point} pixel @returns {number | null} */
+  zoneAt([x, y]) {
+    const zones = this.facts?.zones ?? [];
+    const around = (/** @type {Point[]} */ zone) =>
+      this.pen.isPointInPath(outline(zone.map((corner) => this.project(corner))), x * this.dots, y * this.dots);
+    const found = zones.findLastIndex(around);
+    return found < 0 ? null : found;
   }
 
   // --- drawing ---
@@ -277,6 +291,7 @@ export class MapView {
     const { corner } = this.camera;
     const view = { width, height, left: left + corner[0], top: top + corner[1], perMetre: lens.scale };
     drawAxes(pen, view, style.getPropertyValue("--sheet-quiet").trim());
+    if (this.zone !== null && facts.zones[this.zone]) this.drawZoneChosen(facts.zones[this.zone], ink);
     if (this.inside) this.drawInside(this.inside, facts, ink);
     if (this.chosen !== null && this.chosen < this.team.count) this.drawChosen(this.chosen, ink);
     if (this.sketch) this.drawSketch(this.sketch, ink);
@@ -291,6 +306,13 @@ export class MapView {
     pen.beginPath();
     pen.arc(x, y, (radius(this.team.count) + 7) * this.larger(), 0, 7);
     pen.stroke();
+  }
+
+  /** @param {Point[]} zone @param {string} ink */
+  drawZoneChosen(zone, ink) {
+    this.pen.strokeStyle = ink;
+    this.pen.lineWidth = 2;
+    this.pen.stroke(outline(zone.map((corner) => this.project(corner))));
   }
 
   // From metres of the world to pixels.

@@ -52,7 +52,7 @@ class Studio {
     this.fading = 0;
     this.tools = new Tools({
       say: (name, words) => this.say(name, words),
-      choose: (map, agent) => this.choose(agent, map.variant),
+      choose: (map, agent, zone) => this.choose(agent, map.variant, zone),
       redraw: () => this.maps.forEach((map) => map.draw()),
       brush: () => ({ radius: Number(field("radius").value), weight: Number(field("weight").value) }),
     });
@@ -224,11 +224,11 @@ class Studio {
 
   // --- what the reader does ---
 
-  /** @param {number | null} agent */
-  choose(agent, variant = 0) {
+  /** @param {number | null} agent @param {number | null} zone */
+  choose(agent, variant = 0, zone = null) {
     this.chosen = agent === null ? null : { agent, variant };
-    for (const map of this.maps) map.choose(agent);
-    button("delete").disabled = agent === null;
+    for (const map of this.maps) map.choose(agent, zone);
+    button("delete").disabled = agent === null && zone === null;
     if (agent === null) {
       part("inside", ".hint").hidden = false;
       part("inside", "div").replaceChildren();
@@ -263,8 +263,9 @@ class Studio {
   }
 
   delete() {
-    if (!this.chosen) return;
-    this.say("delete", { agents: [this.chosen.agent] });
+    const zone = this.maps[0]?.zone ?? null;
+    if (this.chosen) this.say("delete", { agents: [this.chosen.agent] });
+    else if (zone !== null) this.say("unfence", { number: zone });
     this.choose(null);
   }
 

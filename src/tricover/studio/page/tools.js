@@ -15,7 +15,7 @@ import { clamp } from "./marks.js";
 /**
  * @typedef {object} Hand what tools need of a page
  * @property {(name: string, words: object) => void} say asks the studio for something
- * @property {(map: MapView, agent: number | null) => void} choose
+ * @property {(map: MapView, agent: number | null, zone: number | null) => void} choose
  * @property {() => void} redraw all maps
  * @property {() => { radius: number, weight: number }} brush
  */
@@ -101,7 +101,7 @@ export class Tools {
     if (!held) return;
     if (held.moved && held.agent !== null) this.drop(held.agent, world(map, pixel));
     if (held.moved) return;
-    if (this.tool === "choose") this.choose(map, held.agent);
+    if (this.tool === "choose") this.choose(map, held.agent, held.agent === null ? map.zoneAt(pixel) : null);
     if (this.tool === "agent") this.say("place", { place: world(map, pixel) });
     if (this.tool === "scatter") this.scatter(map, pixel, SCATTERED);
     if (this.tool === "zone") this.corner(map, pixel);
