@@ -5,7 +5,10 @@ RENDERED := tests/test_site.py tests/test_docs.py tests/plot tests/report tests/
 CAMPAIGNS := tests/fuzz tests/fleet/test_flight.py tests/fleet/test_piloted.py tests/cli/test_fleet.py tests/simulation/test_campaigns.py tests/certificates/test_forged.py $(wildcard tests/*/test_*_campaign.py)
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test rendered campaigns namespaces browser fuzz check lint types contracts site bench performance lock clean
+TYPESCRIPT := 5.9.3
+TSC := .venv-scripts/node_modules/.bin/tsc
+
+.PHONY: demo test rendered campaigns namespaces browser fuzz check lint types scripts contracts site bench performance lock clean
 .DELETE_ON_ERROR:
 
 demo: .venv/.run
@@ -37,13 +40,22 @@ browser: .venv/.dev
 fuzz: .venv/.dev
 	@$(BIN)/python -m tests.fuzz $(FUZZ)
 
-check: lint types contracts site test rendered campaigns browser
+check: lint types scripts contracts site test rendered campaigns browser
 
 lint: .venv/.dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 
 types: .venv/.dev
 	@$(BIN)/mypy
+
+# The types of pages' scripts, as their comments say them. TypeScript only reads: pages are as they are in the tree.
+scripts:
+	@if command -v npm > /dev/null && $(MAKE) --silent $(TSC); then $(TSC) --project .; \
+	else echo "Left out, as npm is not there or has no TypeScript: the types of pages' scripts (make scripts)"; fi
+
+$(TSC): Makefile
+	@npm install --silent --no-audit --no-fund --no-save --prefix .venv-scripts typescript@$(TYPESCRIPT)
+	@touch $@
 
 contracts: .venv/.dev
 	@$(BIN)/lint-imports
@@ -85,4 +97,4 @@ lock:
 	@.venv-lock/bin/python -m pip freeze --exclude-editable > constraints.txt && rm -rf .venv-lock
 
 clean:
-	@rm -rf .venv .venv-lock .venv-peers out site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf .venv .venv-lock .venv-peers .venv-scripts out site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

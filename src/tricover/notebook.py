@@ -1,9 +1,15 @@
-"""How results show themselves: tables as plain text, and as HTML in a notebook."""
+"""How results show themselves: tables as plain text, and as HTML or a view that plays in a notebook."""
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
 
-__all__ = ["as_text", "facts_as_html", "rows_as_html"]
+from tricover.errors import TricoverError
+
+__all__ = ["as_text", "facts_as_html", "rows_as_html", "view_in_notebook"]
 
 
 def as_text(title: str, rows: Sequence[Sequence[str]]) -> str:
@@ -38,3 +44,22 @@ def rows_as_html(title: str, header: Sequence[str], rows: Iterable[Sequence[obje
     head = "".join(f"<th>{escape(name)}</th>" for name in header)
     body = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
     return f"<div><b>{escape(title)}</b><table><tr>{head}</tr>{body}</table></div>"
+
+
+def view_in_notebook(result: object) -> dict[str, Any]:
+    """The view of a result by media type, for a notebook; nothing where there is no notebook, or no extra ``studio``.
+
+    ``tricover.view`` is looked up by its name, and only here: no result knows of the studio.
+    """
+    if not _in_notebook() or find_spec("anywidget") is None:
+        return {}
+    try:
+        shown = import_module("tricover").view(result)._repr_mimebundle_()
+    except TricoverError:  # it cannot be shown on a map; its table can
+        return {}
+    return {} if shown is None else dict(shown[0])
+
+
+def _in_notebook() -> bool:
+    """Whether a notebook runs this process: elsewhere a view would be made for nobody."""
+    return "ipykernel" in sys.modules

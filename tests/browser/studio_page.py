@@ -73,7 +73,14 @@ class Visitor:
 
     def agent(self, agent, which=0):
         """Where an agent is, in metres."""
-        return self.ask(f"studio.maps[{which}].team.at({agent}).map((part, axis) => part + studio.camera.corner[axis])")
+        return self.ask(f"studio.maps[{which}].agent({agent})")
+
+    def sees(self, agent, place, away=0.5, which=0):
+        """Until an agent is at a place, in metres. The state is told before the positions."""
+        self.wait(f"""(() => {{
+            const [x, y] = studio.maps[{which}].agent({agent});
+            return Math.hypot(x - {place[0]}, y - {place[1]}) < {away};
+        }})()""")
 
     def click(self, place, which=0):
         self.page.mouse.click(*self.pixel(place, which))

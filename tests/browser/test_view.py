@@ -27,9 +27,14 @@ NOTEBOOK = """async (text) => {
 
 
 @pytest.fixture
-def cell(chromium):
+def subject():
+    return team()
+
+
+@pytest.fixture
+def cell(chromium, subject):
     """A page with a view of the team, and the view."""
-    heard, errors = Heard(tc.view(team())), []
+    heard, errors = Heard(tc.view(subject)), []
     page = chromium.new_page(viewport={"width": 900, "height": 600})
     page.set_default_timeout(60_000)
     page.on("pageerror", lambda error: errors.append(str(error)))
@@ -76,3 +81,11 @@ def test_it_plays_to_the_end_and_looks_inside(cell):
     run = tc.simulate(team())
     assert view.step == run.steps
     np.testing.assert_array_equal(view.positions, run.positions[-1])
+
+
+@pytest.mark.parametrize("subject", [tc.simulate(team())], ids=["run"])
+def test_a_run_plays_by_itself(cell, subject):
+    page, view = cell
+    page.wait_for_function("() => document.getElementById('cell').view.state.step > 0")
+    page.wait_for_function("() => !document.getElementById('cell').view.playing")
+    assert view.step == subject.steps

@@ -4,11 +4,15 @@ import sys
 
 import numpy as np
 import pytest
+from IPython.core.formatters import DisplayFormatter
+from ipywidgets.widgets.widget import _instances
 
 import tricover as tc
 from tests.studio.teams import team
 from tests.studio.views import Heard
 from tricover.errors import InputError, MissingExtraError
+
+VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 @pytest.fixture
@@ -61,6 +65,30 @@ def test_runs_and_networks_are_shown_as_they_are(tmp_path):
     shown = tc.view(network)
     np.testing.assert_array_equal(shown.network.in_neighbors, network.in_neighbors)
     np.testing.assert_array_equal(shown.positions, network.reference)
+
+
+def displayed(result):
+    """By media type, what a cell that ends with a result sends to the notebook's page."""
+    data, _ = DisplayFormatter().format(result)
+    return data
+
+
+def test_a_run_at_the_end_of_a_cell_is_a_view_with_its_table_beside(monkeypatch):
+    monkeypatch.setattr("tricover.notebook._in_notebook", lambda: True)
+    run = tc.simulate(team())
+    data = displayed(run)
+    shown = _instances[data[VIEW]["model_id"]]
+    np.testing.assert_array_equal(shown.positions, run.positions[0])
+    assert (data["text/plain"], data["text/html"]) == (repr(run), run._repr_html_())
+
+
+def test_a_run_is_its_table_without_a_notebook_and_without_the_extra(monkeypatch):
+    run = tc.simulate(team())
+    plain = {"text/plain": repr(run), "text/html": run._repr_html_()}
+    assert displayed(run) == plain
+    monkeypatch.setattr("tricover.notebook._in_notebook", lambda: True)
+    monkeypatch.setattr("tricover.notebook.find_spec", lambda _: None)
+    assert displayed(run) == plain
 
 
 def test_other_things_are_refused():

@@ -1,6 +1,10 @@
 // The cells of a triangle, and the policy of an agent among them; numbered as in Python (geometry.CellGrid).
 
+/** @import { Point, Triangle } from "./marks.js" */
+/** @typedef {[number, number, number]} Parts barycentric, or three whole numbers of cells */
+
 // A cell by its number: up or down, and the least of the barycentric coordinates of its corners, in cells.
+/** @param {number} cell @param {number} size @returns {{ down: number, base: Parts }} */
 export function cellBase(cell, size) {
   const row = Math.floor(Math.sqrt(cell)); // row r from corner 0 holds 2r + 1 cells, up and down in turn
   const place = cell - row * row;
@@ -9,40 +13,53 @@ export function cellBase(cell, size) {
   return { down, base: [size - 1 - row, j, row - j - down] };
 }
 
+/** @param {number} down @param {Parts} base @param {number} size */
 export function cellNumber(down, base, size) {
   const row = size - 1 - base[0];
   return row * row + 2 * base[1] + down;
 }
 
 // Barycentric corners of a cell.
+/** @param {number} cell @param {number} size @returns {Parts[]} */
 export function cellCorners(cell, size) {
   const { down, base } = cellBase(cell, size);
-  return [0, 1, 2].map((corner) => base.map((part, k) => (part + (down ? k !== corner : k === corner)) / size));
+  const shifted = (/** @type {number} */ corner, /** @type {number} */ k) => Number((k === corner) !== Boolean(down));
+  return [0, 1, 2].map((corner) => three((k) => (base[k] + shifted(corner, k)) / size));
 }
 
+/** @param {number} cell @param {number} size @returns {Parts} */
 export function cellCentre(cell, size) {
   const { down, base } = cellBase(cell, size);
-  return base.map((part) => (part + (down ? 2 : 1) / 3) / size);
+  return three((k) => (base[k] + (down ? 2 : 1) / 3) / size);
 }
 
 // The cells that share an edge. One that points up has those below its sides, one that points down always three.
+/** @param {number} cell @param {number} size */
 export function cellNeighbours(cell, size) {
   const { down, base } = cellBase(cell, size);
   const found = [];
   for (let k = 0; k < 3; k++) {
-    const other = base.map((part, axis) => part + (axis === k ? (down ? 1 : -1) : 0));
+    const other = three((axis) => base[axis] + (axis === k ? (down ? 1 : -1) : 0));
     if (other[k] >= 0) found.push(cellNumber(1 - down, other, size));
   }
   return found;
 }
 
 // Points of a triangle by their barycentric coordinates.
+/** @param {Triangle} triangle @param {Parts} parts @returns {Point} */
 export function within(triangle, parts) {
-  return [0, 1].map((axis) => parts[0] * triangle[0][axis] + parts[1] * triangle[1][axis] + parts[2] * triangle[2][axis]);
+  const [[a, b], [c, d], [e, f]] = triangle;
+  return [parts[0] * a + parts[1] * c + parts[2] * e, parts[0] * b + parts[1] * d + parts[2] * f];
+}
+
+/** @param {(axis: number) => number} part @returns {Parts} */
+function three(part) {
+  return [part(0), part(1), part(2)];
 }
 
 // The next cell of every cell: with the default reward, of all shortest walks to the goal that with the least
 // discounted sum of distances to it. Cells are met in the order of their walks' length.
+/** @param {Triangle} triangle @param {number} goal @param {number} size @param {number} gamma */
 export function policy(triangle, goal, size, gamma) {
   const count = size * size;
   const moves = new Int32Array(count).fill(-1);

@@ -2,11 +2,16 @@
 
 import { clamp, metres, niceStep } from "./marks.js";
 
+/** @import { Point } from "./marks.js" */
+/** @typedef {CanvasRenderingContext2D} Pen */
+/** @typedef {{ width: number, height: number, left: number, top: number, perMetre: number }} View */
+
 const ZONE = "#b3361f"; // where nobody may be
 const HATCH = 9; // pixels between the lines in it
 
 // Ticks with their metres at the left and at the bottom, and a bar. The view has its size in pixels, the metres at its
 // upper left corner, and the pixels of a metre. Returns the bar: its metres and its pixels.
+/** @param {Pen} pen @param {View} view @param {string} colour */
 export function drawAxes(pen, { width, height, left, top, perMetre }, colour) {
   const step = niceStep(80 / perMetre);
   pen.save();
@@ -36,6 +41,7 @@ export function drawAxes(pen, { width, height, left, top, perMetre }, colour) {
   return { metres: step, pixels: step * perMetre };
 }
 
+/** @param {Pen} pen @param {number} right @param {number} step @param {number} length */
 function drawBar(pen, right, step, length) {
   pen.moveTo(right - length, 14);
   pen.lineTo(right - length, 18);
@@ -46,6 +52,7 @@ function drawBar(pen, right, step, length) {
 }
 
 // Where nobody may be, by its corners in pixels: shaded and hatched.
+/** @param {Pen} pen @param {Point[]} corners @param {number} width @param {number} height */
 export function drawZone(pen, corners, width, height) {
   const shape = new Path2D();
   for (const corner of corners) shape.lineTo(...corner);
@@ -63,6 +70,7 @@ export function drawZone(pen, corners, width, height) {
 }
 
 // Lines at a slant through all of some points, as far as they are on the page.
+/** @param {Pen} pen @param {Point[]} points @param {number} width @param {number} height */
 function hatch(pen, points, width, height) {
   const xs = points.map(([x]) => clamp(x, 0, width));
   const ys = points.map(([, y]) => clamp(y, 0, height));

@@ -18,7 +18,7 @@ from tricover.goals.cellplan import KINDS
 from tricover.goals.zones import TOUCHING
 from tricover.network import Network
 from tricover.network.roster import agent_indices
-from tricover.notebook import facts_as_html
+from tricover.notebook import facts_as_html, view_in_notebook
 from tricover.own import label_of
 from tricover.simulation.evidence import learned_by
 from tricover.simulation.hearing import heard_by
@@ -84,6 +84,11 @@ class Run:
 
     def _repr_html_(self) -> str:
         return facts_as_html(self.summary())
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
+        """Notebooks play it where they can; the table is for others, and for who reads the file later."""
+        played = view_in_notebook(self)
+        return played and {**played, "text/plain": repr(self), "text/html": self._repr_html_()}
 
     def summary(self) -> dict[str, Any]:
         """The run in a few plain facts."""

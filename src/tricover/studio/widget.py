@@ -120,8 +120,10 @@ def _widget() -> "type[AnyWidget]":
 
 _STYLE = f"""
 .tricover-view {{ --sheet-ink: #1a1a1a; --sheet-quiet: #5e6369; font-family: system-ui, sans-serif; }}
-.tricover-view .map {{ position: relative; height: {_HEIGHT}px; overflow: hidden; background: #ffffff; }}
+.tricover-view .map {{ position: relative; isolation: isolate; height: {_HEIGHT}px; overflow: hidden; }}
+.tricover-view .map {{ background: #ffffff; }}
 .tricover-view .map canvas {{ position: absolute; inset: 0; width: 100%; height: 100%; touch-action: none; }}
+.tricover-view .map .field {{ z-index: -1; }}
 .tricover-view .map p {{ position: absolute; top: 4px; left: 8px; margin: 0; color: #5e6369; font-size: 12px; }}
 .tricover-view .row {{ display: flex; gap: 10px; align-items: center; margin-top: 6px; }}
 .tricover-view input {{ flex: 1; }}

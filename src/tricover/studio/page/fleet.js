@@ -1,12 +1,17 @@
 // A fleet that is watched: how far it is, one of its agents, orders of the operator, and faults on demand.
 
 import { cell, number, row } from "./panels.js";
+import { all, button, field, part } from "./parts.js";
+
+/** @import { FleetFacts, Flight, Member } from "./live.js" */
+/** @import { Mark } from "./map.js" */
+/** @import { Studio } from "./studio.js" */
 
 const SURE = 4000; // milliseconds in which an order has to be clicked once more
 const FINAL = ["home", "land", "end"]; // orders that cannot be taken back
-const part = (name) => document.getElementById(name);
-const table = (name) => part(name).querySelector("tbody");
+const orders = () => /** @type {NodeListOf<HTMLButtonElement>} */ (all("orders", "button"));
 
+/** @type {[name: string, text: (flight: Flight, count: number) => string][]} */
 const FIGURES = [
   ["alive", ({ living }, count) => `${living.length} of ${count}`],
   ["beliefs", ({ agreed, beliefs }) => (agreed ? "all agree" : `${beliefs}, not agreed`)],
@@ -21,92 +26,106 @@ const FIGURES = [
 ];
 
 export class Fleet {
+  /** @param {Studio} studio */
   constructor(studio) {
     this.studio = studio;
     this.watches = false;
-    this.facts = null; // who is watched, and what can be done
-    this.flight = null; // how far it is
+    this.doubting = 0;
+    /** @type {FleetFacts | null} */
+    this.facts = null;
+    /** @type {Flight | null} */
+    this.flight = null;
+    /** @type {Member | null} */
     this.member = null; // the agent that was clicked
     this.listen();
   }
 
-  say(name, words) {
+  /** @param {string} name @param {object} words */
+  say(name, words = {}) {
     this.studio.say(name, words);
   }
 
   // --- what the studio says ---
 
   // A fleet, or its network has changed.
+  /** @param {FleetFacts} facts */
   begin(facts) {
     const { studio } = this;
     this.watches = studio.tools.fixed = true;
     this.facts = facts;
-    document.body.dataset.watching = true;
+    document.body.dataset.watching = "true";
     Object.assign(studio.camera, { size: facts.size, corner: facts.corner });
-    studio.state = { step: 0, playing: true, speed: 10, variants: [{ ...facts, values: {}, motion: "a fleet in the air" }] };
-    studio.fit(1);
-    studio.maps[0].tell(facts);
+    const nothing = { agents: 0, targets: 0, length: 0, ended: false, most: 0, by_hand: false, recorded: false, goal: "", values: {} };
+    const variants = [{ ...nothing, ...facts, motion: "a fleet in the air" }];
+    const { size, corner } = facts;
+    studio.state = { step: 0, playing: true, speed: 10, undo: 0, redo: 0, size, corner, variants };
+    studio.fit(variants);
+    studio.maps[0].tell(variants[0]);
     studio.maps[0].play(true);
     studio.maps[0].above.setAttribute("aria-label", `Map of ${facts.name}. Up and down choose an agent, Tab leaves.`);
     studio.deepen(facts.depth);
-    for (const button of part("orders").querySelectorAll("button")) button.disabled = !facts.orders;
+    for (const one of orders()) one.disabled = !facts.orders;
     part("no-orders").hidden = facts.orders;
     part("not-ours").hidden = facts.processes;
-    part("faults").querySelector("form").hidden = !facts.processes;
+    part("faults", "form").hidden = !facts.processes;
     part("freeze").textContent = `Freeze ${facts.frozen_for} s`;
   }
 
   // How far the flight is.
+  /** @param {Flight} flight */
   show(flight) {
+    const { facts } = this;
+    if (!facts) return;
     this.flight = flight;
     const map = this.studio.maps[0];
     const there = new Set(flight.living);
     const crossed = new Set(flight.missed);
     for (let agent = 0; agent < map.team.count; agent++) if (!there.has(agent) && !flight.over) crossed.add(agent);
-    const marks = [
-      ...[...crossed].map((agent) => [agent, "cross"]),
-      ...flight.apart.map((agent) => [agent, "ring"]),
-      ...flight.frozen.map((agent) => [agent, "bars"]),
-    ];
+    /** @type {(agents: Iterable<number>, mark: Mark) => [number, Mark][]} */
+    const marked = (agents, mark) => Array.from(agents, (agent) => [agent, mark]);
+    const marks = [...marked(crossed, "cross"), ...marked(flight.apart, "ring"), ...marked(flight.frozen, "bars")];
     if (marks.length !== map.marks.length) map.draw();
     map.marks = marks;
-    table("flight").replaceChildren(...FIGURES.map(([name, text]) => row(name, text(flight, map.team.count))));
-    sentences(part("flight").querySelector("div"), flight.says);
-    for (const button of part("orders").querySelectorAll("button")) {
-      button.setAttribute("aria-pressed", String(button.dataset.order === flight.ordered));
-      button.disabled = !this.facts.orders || flight.over !== null;
+    part("flight", "tbody").replaceChildren(...FIGURES.map(([name, text]) => row(name, text(flight, map.team.count))));
+    sentences(part("flight", "div"), flight.says);
+    for (const one of orders()) {
+      one.setAttribute("aria-pressed", String(one.dataset.order === flight.ordered));
+      one.disabled = !facts.orders || flight.over !== null;
     }
-    this.showFaults(flight.faults);
-    this.showEnd(flight.over);
+    this.showFaults(flight);
+    this.showEnd(facts, flight.over);
     this.studio.ask();
   }
 
   // What is asked for stays as it is while somebody changes it.
-  showFaults({ loss, apart }) {
-    const ended = this.flight.over !== null;
-    if (document.activeElement !== part("loss")) part("loss").value = 100 * loss;
-    part("lost").textContent = `${part("loss").value} %`;
-    if (apart && document.activeElement !== part("apart")) part("apart").value = apart;
+  /** @param {Flight} flight */
+  showFaults({ faults: { loss, apart }, over }) {
+    if (document.activeElement !== part("loss")) field("loss").value = String(100 * loss);
+    part("lost").textContent = `${field("loss").value} %`;
+    if (apart && document.activeElement !== part("apart")) field("apart").value = apart;
     part("part").textContent = apart ? "Heal" : "Cut off";
     part("part").setAttribute("aria-pressed", String(Boolean(apart)));
-    for (const name of ["loss", "apart", "half", "part"]) part(name).disabled = ended;
+    for (const name of ["loss", "apart"]) field(name).disabled = over !== null;
+    for (const name of ["half", "part"]) button(name).disabled = over !== null;
   }
 
   // What is over has no figures any more: nobody is alive.
-  showEnd(over) {
+  /** @param {FleetFacts} facts @param {Flight["over"]} over */
+  showEnd(facts, over) {
     part("over").hidden = over === null;
     part("flight").hidden = part("faults").hidden = over !== null;
     if (over === null) return;
-    this.studio.maps[0].label.textContent = `${this.facts.name}: a fleet that has flown`;
-    sentences(part("over").querySelector("div"), over.says);
+    this.studio.maps[0].label.textContent = `${facts.name}: a fleet that has flown`;
+    sentences(part("over", "div"), over.says);
     part("flown").hidden = !over.opens;
   }
 
   // One agent.
+  /** @param {Member} member */
   look(member) {
-    if (this.studio.chosen?.agent !== member.agent) return;
+    const { facts, flight } = this;
+    if (!facts || !flight || this.studio.chosen?.agent !== member.agent) return;
     this.member = member;
-    const { processes } = this.facts;
     const [x, y] = member.position;
     const hears = member.hears.map(([other, age]) => `${other} (${age < 0 ? "never" : age === 0 ? "now" : `${age} steps old`})`);
     const last = member.alive ? "" : "last ";
@@ -119,25 +138,25 @@ export class Fleet {
     ];
     if (member.alive) rows.push(["believes gone", ranges(member.gone).replaceAll(",", ", ") || "nobody"]);
     if (member.alive) rows.push(["agrees with most", member.agrees ? "yes" : "no"]);
-    if (!member.alive) rows.push(["taken for dead", this.flight.missed.includes(member.agent) ? "yes" : "not yet"]);
+    if (!member.alive) rows.push(["taken for dead", flight.missed.includes(member.agent) ? "yes" : "not yet"]);
     else if (member.holds) rows.push(["holds", "stays where it is"]);
     else if (member.settled) rows.push(["goal", "is there"]);
     else if (member.off) rows.push(["to its goal", `${number(member.off)} m`]);
     const body = document.createElement("table");
-    body.append(...rows.map((one) => row(...one)));
-    part("member").querySelector(".hint").hidden = true;
-    part("member").querySelector("div").replaceChildren(cell("h3", `Agent ${member.agent}`), body);
-    part("to-process").hidden = !processes;
-    const flies = this.flight.over === null;
-    part("kill").disabled = !flies || !member.running;
-    part("freeze").disabled = !flies || !member.running || member.frozen;
-    part("join").disabled = !flies || member.running;
+    body.append(...rows.map(([name, text]) => row(name, text)));
+    part("member", ".hint").hidden = true;
+    part("member", "div").replaceChildren(cell("h3", `Agent ${member.agent}`), body);
+    part("to-process").hidden = !facts.processes;
+    const flies = flight.over === null;
+    button("kill").disabled = !flies || !member.running;
+    button("freeze").disabled = !flies || !member.running || member.frozen;
+    button("join").disabled = !flies || member.running;
   }
 
   forget() {
     this.member = null;
-    part("member").querySelector(".hint").hidden = false;
-    part("member").querySelector("div").replaceChildren();
+    part("member", ".hint").hidden = false;
+    part("member", "div").replaceChildren();
     part("to-process").hidden = true;
   }
 
@@ -146,7 +165,7 @@ export class Fleet {
     if (!this.watches) return;
     const { studio } = this;
     this.watches = studio.tools.fixed = false;
-    document.body.dataset.watching = false;
+    document.body.dataset.watching = "false";
     studio.state = null;
     studio.choose(null);
     studio.maps[0].marks = [];
@@ -155,50 +174,52 @@ export class Fleet {
   // --- what the reader does ---
 
   listen() {
-    for (const button of part("orders").querySelectorAll("button")) {
-      button.addEventListener("click", () => this.press(button));
-    }
+    for (const one of orders()) one.addEventListener("click", () => this.press(one));
     for (const name of ["kill", "freeze", "join"]) {
-      part(name).addEventListener("click", () => this.say(name, { agent: this.member.agent }));
+      part(name).addEventListener("click", () => this.member && this.say(name, { agent: this.member.agent }));
     }
     part("flown").addEventListener("click", () => this.say("flown"));
-    part("loss").addEventListener("input", () => (part("lost").textContent = `${part("loss").value} %`));
-    part("loss").addEventListener("change", () => this.disturb(this.flight.faults.apart));
-    part("half").addEventListener("click", () => (part("apart").value = ranges(this.leftHalf())));
-    part("faults").querySelector("form").addEventListener("submit", (event) => {
+    part("loss").addEventListener("input", () => (part("lost").textContent = `${field("loss").value} %`));
+    part("loss").addEventListener("change", () => this.disturb(this.flight?.faults.apart ?? ""));
+    part("half").addEventListener("click", () => (field("apart").value = ranges(this.leftHalf())));
+    part("faults", "form").addEventListener("submit", (event) => {
       event.preventDefault();
-      this.disturb(this.flight.faults.apart ? "" : part("apart").value);
+      this.disturb(this.flight?.faults.apart ? "" : field("apart").value);
     });
   }
 
   // What cannot be taken back is asked for twice.
-  press(button) {
-    const word = button.dataset.order;
-    const sure = button.classList.contains("sure") || !FINAL.includes(word);
+  /** @param {HTMLElement} pressed */
+  press(pressed) {
+    const word = pressed.dataset.order ?? "";
+    const sure = pressed.classList.contains("sure") || !FINAL.includes(word);
     if (sure) this.order(word);
-    this.doubt(sure ? null : button);
+    this.doubt(sure ? null : pressed);
   }
 
   // The one order that waits to be asked for again.
-  doubt(button) {
+  /** @param {HTMLElement | null} pressed */
+  doubt(pressed) {
     clearTimeout(this.doubting);
-    for (const other of part("orders").querySelectorAll(".sure")) {
+    for (const other of all("orders", ".sure")) {
       other.classList.remove("sure");
-      other.textContent = other.dataset.name;
+      other.textContent = other.dataset.name ?? "";
     }
-    if (button === null) return;
-    button.classList.add("sure");
-    button.dataset.name = button.textContent;
-    button.textContent += ": sure?";
+    if (pressed === null) return;
+    pressed.classList.add("sure");
+    pressed.dataset.name = pressed.textContent ?? "";
+    pressed.textContent += ": sure?";
     this.doubting = setTimeout(() => this.doubt(null), SURE);
   }
 
+  /** @param {string} word */
   order(word) {
     this.say("order", { word });
   }
 
+  /** @param {string} apart */
   disturb(apart) {
-    this.say("disturb", { loss: Number(part("loss").value) / 100, apart });
+    this.say("disturb", { loss: Number(field("loss").value) / 100, apart });
   }
 
   leftHalf() {
@@ -209,10 +230,11 @@ export class Fleet {
   }
 
   // Keys of the map.
+  /** @returns {Record<string, () => void>} */
   keys() {
     const { studio } = this;
     return {
-      " ": () => this.order(this.flight.ordered === "pause" ? "go" : "pause"),
+      " ": () => this.order(this.flight?.ordered === "pause" ? "go" : "pause"),
       ArrowUp: () => studio.neighbour(1),
       ArrowDown: () => studio.neighbour(-1),
       "+": () => studio.tools.zoom(studio.maps[0], 1.5),
@@ -226,6 +248,7 @@ export class Fleet {
 }
 
 // Sentences, written anew only where they changed: a reader may be marking them.
+/** @param {HTMLElement} box @param {string[]} says */
 function sentences(box, says) {
   const text = says.join("\n");
   if (box.dataset.text === text) return;
@@ -234,7 +257,9 @@ function sentences(box, says) {
 }
 
 // Agents in ascending order as they are written: "0-5,7".
+/** @param {number[]} agents */
 function ranges(agents) {
+  /** @type {[number, number][]} */
   const parts = [];
   for (const agent of agents) {
     const last = parts.at(-1);

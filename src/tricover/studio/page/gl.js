@@ -1,4 +1,4 @@
-// Draws agents, links, triangles and targets by WebGL2. Positions go over from one step to the next in the shader.
+// Draws agents, links and triangles by WebGL2. Positions go over from one step to the next in the shader.
 
 const VERTEX = `#version 300 es
 layout(location = 0) in vec2 from;
@@ -39,43 +39,51 @@ void main() {
 
 const FLOATS = 2; // per place
 const CIRCLE = 0;
+const LOST = "This page has lost its graphics: load it again.";
 export const SHAPES = { circle: CIRCLE, square: 1, diamond: 2 };
 
+/** @param {WebGL2RenderingContext} gl */
 function compiled(gl) {
   const program = gl.createProgram();
-  for (const [kind, text] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]]) {
+  const parts = /** @type {const} */ ([[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]]);
+  for (const [kind, text] of parts) {
     const shader = gl.createShader(kind);
+    if (!shader) throw new Error(LOST);
     gl.shaderSource(shader, text);
     gl.compileShader(shader);
     gl.attachShader(program, shader);
   }
   gl.linkProgram(program);
-  if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program));
+  if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program) ?? LOST);
   return program;
 }
 
 // Points with colours, sizes and shapes, on the graphics card.
 class Points {
+  /** @param {WebGL2RenderingContext} gl */
   constructor(gl) {
     this.gl = gl;
     this.count = 0;
     this.array = gl.createVertexArray();
     this.buffers = [0, 1, 2, 3].map(() => gl.createBuffer());
     gl.bindVertexArray(this.array);
-    const forms = [[FLOATS, gl.FLOAT, false], [FLOATS, gl.FLOAT, false], [4, gl.UNSIGNED_BYTE, true], [2, gl.FLOAT, false]];
-    forms.forEach(([size, type, normalised], place) => {
+    const place = { size: FLOATS, type: gl.FLOAT, normalised: false };
+    const colour = { size: 4, type: gl.UNSIGNED_BYTE, normalised: true };
+    [place, place, colour, place].forEach(({ size, type, normalised }, place) => {
       gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[place]);
       gl.enableVertexAttribArray(place);
       gl.vertexAttribPointer(place, size, type, normalised, 0, 0);
     });
   }
 
+  /** @param {number} place @param {AllowSharedBufferSource} data */
   fill(place, data) {
     const { gl } = this;
     gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[place]);
     gl.bufferData(gl.ARRAY_BUFFER, data, gl.DYNAMIC_DRAW);
   }
 
+  /** @param {Float32Array} from @param {Float32Array} to */
   move(from, to) {
     this.count = to.length / FLOATS;
     this.fill(0, from);
@@ -83,6 +91,7 @@ class Points {
   }
 
   // Colours as bytes (count, 4), and diameters with shapes as floats (count, 2).
+  /** @param {Uint8Array} colours @param {Float32Array} looks */
   dress(colours, looks) {
     this.fill(2, colours);
     this.fill(3, looks);
@@ -93,29 +102,49 @@ class Points {
 function smooth() {
   const gl = document.createElement("canvas").getContext("webgl2");
   const names = gl?.getExtension("WEBGL_debug_renderer_info");
-  const name = names ? gl.getParameter(names.UNMASKED_RENDERER_WEBGL) : "";
+  const name = gl && names ? gl.getParameter(names.UNMASKED_RENDERER_WEBGL) : "";
   gl?.getExtension("WEBGL_lose_context")?.loseContext();
   return !/swiftshader|llvmpipe|softpipe|software/i.test(name);
 }
 
+/** @typedef {{ buffer: WebGLBuffer, count: number }} Elements pairs or triples of agents, on the graphics card */
+/**
+ * @typedef {object} Picture
+ * @property {number} width
+ * @property {number} height
+ * @property {number} dots device pixels per pixel
+ * @property {{ left: number, top: number, scale: number }} lens
+ * @property {number} part of the way from one step to the next
+ * @property {{ links: boolean, triangles: boolean }} show
+ * @property {number[]} ink
+ * @property {number} most links
+ */
+
 export class Painter {
+  /** @param {HTMLCanvasElement} canvas */
   constructor(canvas) {
     this.canvas = canvas;
-    this.gl = canvas.getContext("webgl2", { antialias: smooth(), premultipliedAlpha: true });
-    if (!this.gl) throw new Error("This page needs WebGL 2, which every current browser has: switch it on.");
-    const { gl } = this;
+    this.smooth = smooth();
+    const gl = canvas.getContext("webgl2", { antialias: this.smooth, premultipliedAlpha: true });
+    if (!gl) throw new Error("This page needs WebGL 2, which every current browser has: switch it on.");
+    this.gl = gl;
     this.program = compiled(gl);
-    this.names = {};
-    for (const name of ["part", "lens", "size", "dots", "tint", "shaped"]) {
-      this.names[name] = gl.getUniformLocation(this.program, name);
-    }
+    const place = (/** @type {string} */ name) => gl.getUniformLocation(this.program, name);
+    this.names = {
+      part: place("part"),
+      lens: place("lens"),
+      size: place("size"),
+      dots: place("dots"),
+      tint: place("tint"),
+      shaped: place("shaped"),
+    };
     this.agents = new Points(gl);
-    this.targets = new Points(gl);
     this.links = { buffer: gl.createBuffer(), count: 0 };
     this.triangles = { buffer: gl.createBuffer(), count: 0 };
   }
 
   // Pairs or triples of agents.
+  /** @param {"links" | "triangles"} which @param {Uint32Array} indices */
   connect(which, indices) {
     const { gl } = this;
     gl.bindVertexArray(null);
@@ -125,6 +154,7 @@ export class Painter {
   }
 
   // Of the links only so many, those of the first layers, where there is little time.
+  /** @param {Picture} picture */
   draw({ width, height, dots, lens, part, show, ink, most }) {
     const { gl, names } = this;
     gl.viewport(0, 0, this.canvas.width, this.canvas.height);
@@ -137,13 +167,13 @@ export class Painter {
     gl.uniform3f(names.lens, lens.left, lens.top, lens.scale);
     gl.uniform2f(names.size, width, height);
     gl.uniform1f(names.dots, dots);
-    if (show.targets) this.points(this.targets);
-    if (show.triangles) this.elements(this.triangles, gl.TRIANGLES, [...ink, 0.05]);
+    if (show.triangles) this.elements(this.triangles, gl.TRIANGLES, [ink[0], ink[1], ink[2], 0.05]);
     const { buffer, count } = this.links;
     if (show.links) this.elements({ buffer, count: Math.min(count, 2 * most) }, gl.LINES, [0, 0, 0, 0]);
     this.points(this.agents);
   }
 
+  /** @param {Points} points */
   points(points) {
     const { gl, names } = this;
     if (!points.count) return;
@@ -153,6 +183,7 @@ export class Painter {
     gl.drawArrays(gl.POINTS, 0, points.count);
   }
 
+  /** @param {Elements} elements @param {number} kind @param {[number, number, number, number]} tint */
   elements({ buffer, count }, kind, tint) {
     const { gl, names } = this;
     if (!count) return;

@@ -1,28 +1,39 @@
 // The layered view: a column for each layer, anchors first; lines lead from who is heard. It is linked with the map.
 
 import { clamp } from "./marks.js";
+import { penOf } from "./map.js";
 import { bytes } from "./team.js";
+
+/** @import { Facts } from "./live.js" */
+/** @import { MapView } from "./map.js" */
+/** @import { Point } from "./marks.js" */
 
 const ROOM = 16; // pixels around
 const MOST = 2000; // agents that are drawn
 const REACH = 12; // pixels from an agent within which a pointer means it
 
 export class Layered {
+  /** @param {HTMLCanvasElement} canvas @param {(agent: number | null) => void} choose */
   constructor(canvas, choose) {
     this.canvas = canvas;
-    this.pen = canvas.getContext("2d");
+    this.pen = penOf(canvas);
+    /** @type {Map<number, Point>} */
     this.places = new Map();
     canvas.addEventListener("click", ({ offsetX, offsetY }) => choose(this.nearest(offsetX, offsetY)));
     new ResizeObserver(() => this.draw()).observe(canvas);
   }
 
+  /** @param {MapView} map */
   show(map) {
     this.map = map;
     this.draw();
   }
 
+  /** @param {number} x @param {number} y */
   nearest(x, y) {
-    let [best, found] = [REACH ** 2, null];
+    let best = REACH ** 2;
+    /** @type {number | null} */
+    let found = null;
     for (const [agent, [a, b]] of this.places) {
       const away = (a - x) ** 2 + (b - y) ** 2;
       if (away < best) [best, found] = [away, agent];
@@ -31,25 +42,27 @@ export class Layered {
   }
 
   draw() {
-    const { canvas, pen, map } = this;
+    const { canvas, pen } = this;
     const { clientWidth: width, clientHeight: height } = canvas;
-    if (!map?.facts || !width) return;
+    if (!this.map?.facts || !width) return;
     canvas.width = width * devicePixelRatio;
     canvas.height = height * devicePixelRatio;
     pen.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
-    this.arrange(width, height);
-    this.drawLinks();
-    this.drawAgents();
+    this.arrange(this.map, this.map.facts, width, height);
+    this.drawLinks(this.map, this.map.facts);
+    this.drawAgents(this.map, this.map.facts);
   }
 
-  arrange(width, height) {
-    const { layer } = this.map.team;
+  /** @param {MapView} map @param {Facts} facts @param {number} width @param {number} height */
+  arrange(map, facts, width, height) {
+    const { layer } = map.team;
+    /** @type {number[][]} */
     const columns = [];
     this.places.clear();
     for (let agent = 0; agent < Math.min(layer.length, MOST); agent++) {
-      if (layer[agent] >= 0 && layer[agent] <= this.map.built) (columns[layer[agent]] ||= []).push(agent);
+      if (layer[agent] >= 0 && layer[agent] <= map.built) (columns[layer[agent]] ||= []).push(agent);
     }
-    const apart = (width - 2 * ROOM) / Math.max(this.map.facts.depth, 1);
+    const apart = (width - 2 * ROOM) / Math.max(facts.depth, 1);
     columns.forEach((agents, column) =>
       agents.forEach((agent, line) => {
         const y = ROOM + ((line + 0.5) / agents.length) * (height - 2 * ROOM);
@@ -58,30 +71,34 @@ export class Layered {
     );
   }
 
-  drawLinks() {
-    const { pen, map, places } = this;
-    const palette = map.facts.colours;
+  /** @param {MapView} map @param {Facts} facts */
+  drawLinks(map, facts) {
+    const { pen, places } = this;
+    const palette = facts.colours;
     pen.lineWidth = 1;
     map.team.each(map.built, (agent, heard) => {
-      if (!places.has(agent)) return;
+      const end = places.get(agent);
+      if (!end) return;
       pen.globalAlpha = agent === map.chosen ? 1 : clamp(20 / places.size, 0.08, 0.5);
       pen.strokeStyle = palette[Math.min(map.team.layer[agent], palette.length - 1)];
       pen.beginPath();
       for (const other of heard) {
-        if (!places.has(other)) continue;
-        pen.moveTo(...places.get(other));
-        pen.lineTo(...places.get(agent));
+        const start = places.get(other);
+        if (!start) continue;
+        pen.moveTo(...start);
+        pen.lineTo(...end);
       }
       pen.stroke();
     });
     pen.globalAlpha = 1;
   }
 
-  drawAgents() {
-    const { pen, map, places } = this;
+  /** @param {MapView} map @param {Facts} facts */
+  drawAgents(map, facts) {
+    const { pen, places } = this;
     const size = clamp(40 / Math.sqrt(places.size), 1.5, 5);
     for (const [agent, [x, y]] of places) {
-      const colour = agent === map.facts.core ? map.facts.coreColour : map.facts.colours[map.team.layer[agent]];
+      const colour = agent === facts.core ? facts.coreColour : facts.colours[map.team.layer[agent]];
       pen.fillStyle = `rgb(${bytes(colour)})`;
       pen.beginPath();
       pen.arc(x, y, agent === map.chosen ? 2 * size : size, 0, 7);

@@ -1,13 +1,19 @@
 // Controls for the settings of a scenario, as its schema has them: with their help, and with errors where they belong.
 
+/** @import { Control } from "./live.js" */
+/** @typedef {HTMLInputElement | HTMLSelectElement} Field */
+
 export class Settings {
+  /** @param {HTMLFormElement} form @param {(key: string, value: unknown) => void} set */
   constructor(form, set) {
     this.form = form;
     this.set = set;
+    /** @type {Map<string, { control: Control, input: Field, problem: HTMLElement }>} */
     this.fields = new Map();
     form.addEventListener("submit", (event) => event.preventDefault());
   }
 
+  /** @param {Control[]} controls */
   build(controls) {
     this.form.replaceChildren();
     this.fields.clear();
@@ -20,6 +26,7 @@ export class Settings {
     }
   }
 
+  /** @param {Control} control @param {string} name */
   row(control, name) {
     const id = `set-${control.key}`;
     const input = made(control);
@@ -41,22 +48,25 @@ export class Settings {
     return row;
   }
 
+  /** @param {Control} control @param {Field} input */
   change(control, input) {
     this.clear(control.key);
     this.set(control.key, read(control, input));
   }
 
   // The values that a scenario has.
+  /** @param {Record<string, unknown>} values */
   show(values) {
     for (const [key, { control, input, problem }] of this.fields) {
       if (document.activeElement === input && !problem.hidden) continue; // it is being put right
       const value = values[key] ?? null;
-      if (control.kind === "flag") input.checked = Boolean(value);
-      else input.value = value === null ? "" : typeof value === "object" ? JSON.stringify(value) : value;
+      if (control.kind === "flag" && input instanceof HTMLInputElement) input.checked = Boolean(value);
+      else input.value = value === null ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
     }
   }
 
   // Returns whether there is a control that the error belongs to.
+  /** @param {string} key @param {string} text */
   complain(key, text) {
     const field = this.fields.get(key);
     if (!field) return false;
@@ -66,18 +76,27 @@ export class Settings {
     return true;
   }
 
+  /** @param {string} key */
   clear(key) {
-    const { problem, input } = this.fields.get(key);
-    problem.hidden = true;
-    input.removeAttribute("aria-invalid");
+    const field = this.fields.get(key);
+    if (!field) return;
+    field.problem.hidden = true;
+    field.input.removeAttribute("aria-invalid");
   }
 }
 
+/**
+ * @template {keyof HTMLElementTagNameMap} Name
+ * @param {Name} name
+ * @param {object} facts
+ * @returns {HTMLElementTagNameMap[Name]}
+ */
 function element(name, facts) {
   return Object.assign(document.createElement(name), facts);
 }
 
-function made({ kind, choices, least, most, default: usual }) {
+/** @param {Control} control @returns {Field} */
+function made({ kind, choices = [], least, most, default: usual }) {
   if (kind === "choice") {
     const select = element("select", {});
     select.append(...choices.map((choice) => element("option", { value: choice, textContent: choice })));
@@ -87,16 +106,17 @@ function made({ kind, choices, least, most, default: usual }) {
   const input = element("input", { type: kind === "text" ? "text" : "number" });
   if (kind !== "text") {
     input.step = kind === "integer" ? "1" : "any";
-    if (least !== null) input.min = least;
-    if (most !== null) input.max = most;
+    if (typeof least === "number") input.min = String(least);
+    if (typeof most === "number") input.max = String(most);
   }
-  input.placeholder = usual === null || usual === undefined ? "as it comes" : typeof usual === "object" ? JSON.stringify(usual) : usual;
+  input.placeholder = usual === null || usual === undefined ? "as it comes" : typeof usual === "object" ? JSON.stringify(usual) : String(usual);
   return input;
 }
 
 // What the reader gave, as JSON has it; nothing: the default.
+/** @param {Control} control @param {Field} input */
 function read({ kind }, input) {
-  if (kind === "flag") return input.checked;
+  if (kind === "flag" && input instanceof HTMLInputElement) return input.checked;
   if (input.value === "") return null;
   if (kind === "choice") return input.value;
   if (kind !== "text") return Number(input.value);

@@ -1,0 +1,185 @@
+"""A studio for a long time: run `python -m tests.browser.long_run --minutes 60` where the repository is.
+
+Somebody plays, restarts, edits, scrubs, compares and looks inside, round after round, in a real browser with a real
+server behind it, which is ended and started again half-way. Memory is printed as a table: of the server, of the page
+after its garbage was collected, of all processes of the browser. Exit code 1: something grew.
+"""
+
+import argparse
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from tests.browser.studio_page import Visitor, browsing
+
+COMMAND = "from tricover.cli.main import command; command()"
+WARM = 0.3  # share of a server's life in which caches, and the list of what can be undone, become full
+SHARE = 0.05  # by which memory may be larger at the end
+PATIENCE = 300  # seconds for anything, however busy the machine is meanwhile
+AGENT = 20  # a follower of the paper's team
+
+
+class Memory(NamedTuple):
+    """What is held; sizes in MiB."""
+
+    server: float
+    heap: float
+    browser: float
+    nodes: int
+    listeners: int
+
+
+SPARE = Memory(server=8, heap=1.5, browser=25, nodes=40, listeners=10)
+"""What each may be larger by, however small it was."""
+
+
+class Place(NamedTuple):
+    """Where a studio listens, and the folder that it keeps its token and files in."""
+
+    port: int
+    folder: Path
+
+
+@contextmanager
+def running(place):
+    """A studio in a process of its own: its process and its address."""
+    command = [sys.executable, "-c", COMMAND, "studio", "--no-browser", "--quiet", "--port", str(place.port)]
+    home = os.environ | {"XDG_STATE_HOME": str(place.folder)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=place.folder, env=home) as process:
+        try:
+            yield process, process.stdout.readline().strip()
+        finally:
+            process.terminate()
+
+
+def free_port():
+    with socket.socket() as opened:
+        opened.bind(("127.0.0.1", 0))
+        return opened.getsockname()[1]
+
+
+def held(process):
+    """MiB of memory of a process, or none where it has gone."""
+    try:
+        lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return sum(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS:"))
+
+
+class Watched:
+    """A page whose memory is measured."""
+
+    def __init__(self, browser, person):
+        self.processes = browser.new_browser_cdp_session()
+        self.page = person.context.new_cdp_session(person.page)
+        self.page.send("HeapProfiler.enable")
+
+    def memory(self, server):
+        for _ in range(2):  # what the first round lets go may hold something else
+            self.page.send("HeapProfiler.collectGarbage")
+        heap = self.page.send("Runtime.getHeapUsage")["usedSize"] / 2**20
+        counts = self.page.send("Memory.getDOMCounters")
+        found = self.processes.send("SystemInfo.getProcessInfo")["processInfo"]
+        browser = sum(held(one["id"]) for one in found)
+        return Memory(held(server), heap, browser, counts["nodes"], counts["jsEventListeners"])
+
+
+def a_round(person):
+    """Some of everything; in the end the scenario is as it was."""
+    page = person.page
+    page.click("#restart")
+    person.wait("studio.state.step === 0")
+    page.select_option("#speed", "30")
+    page.click("#play")
+    person.wait("studio.state.step >= 30 || studio.state.variants[0].ended")
+    person.pause()
+    page.click("#back")
+    page.focus("#scrub")
+    page.keyboard.press("Home")
+    person.wait("studio.state.step === 0 && studio.maps[0].part() === 1")
+    start = person.agent(AGENT)
+    person.drag(start, [start[0] + 2, start[1] + 1])
+    page.click("#undo")
+    person.sees(AGENT, start, 1e-3)
+    page.click('[data-tool="scatter"]')
+    person.click(start)
+    page.click("#undo")
+    page.click('[data-tool="choose"]')
+    person.click(start)
+    person.wait(f"studio.maps[0].inside && studio.maps[0].inside.agent === {AGENT}")
+    page.click("#compare")
+    person.wait("studio.maps.length === 2 && studio.maps[1].team.count > 0")
+    page.click("#forward")
+    person.wait("studio.state.step === 1")
+    page.click("#compare")
+    person.wait("studio.maps.length === 1")
+    page.focus(".map canvas:nth-child(2)")
+    page.keyboard.press("Escape")
+
+
+def lived(browser, minutes, fewest=12):
+    """Two lives of a server with one page, each half the time, in rounds: memory after each round, by life."""
+    with tempfile.TemporaryDirectory() as folder:
+        place, person, lives = Place(free_port(), Path(folder)), None, []
+        for _ in range(2):
+            with running(place) as (process, address):
+                person = person or Visitor(browser, address)
+                person.page.set_default_timeout(1000 * PATIENCE)
+                person.wait("document.body.dataset.connected === 'true'")
+                person.pause()
+                lives.append(life(person, Watched(browser, person), process.pid, 30 * minutes, fewest))
+            person.wait("document.body.dataset.connected === 'false'")
+        assert person.errors == [] or all("WebSocket" in error for error in person.errors), person.errors
+        person.close()
+    return lives
+
+
+def life(person, watched, server, seconds, fewest):
+    """Rounds for so long, and at least so many."""
+    found, began, told = [], time.monotonic(), 0.0
+    print("  minute  round  server MiB  heap MiB  browser MiB  nodes  listeners", flush=True)
+    while time.monotonic() - began < seconds or len(found) < fewest:
+        a_round(person)
+        found.append(watched.memory(server))
+        spent = (time.monotonic() - began) / 60
+        if spent >= told or len(found) == fewest:
+            one = found[-1]
+            sizes = f"{one.server:10.1f} {one.heap:9.2f} {one.browser:12.1f} {one.nodes:6d} {one.listeners:10d}"
+            print(f"  {spent:6.1f} {len(found):6d}  {sizes}", flush=True)
+            told = spent + max(seconds / 60 / 15, 0.1)
+    return found
+
+
+def grown(memories):
+    """By how much each is larger in the end than when a server was warm, beyond what is allowed; by name."""
+    rows = np.array(memories)[int(WARM * len(memories)) :]
+    third = max(len(rows) // 3, 1)
+    before, after = np.median(rows[:third], axis=0), np.median(rows[-third:], axis=0)
+    allowed = np.maximum(SHARE * before, SPARE)
+    found = zip(Memory._fields, after - before, allowed, strict=True)
+    return {name: more for name, more, most in found if more > most}
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m tests.browser.long_run", description=__doc__.splitlines()[0])
+    parser.add_argument("--minutes", type=float, default=60, help="how long, both lives of the server together")
+    asked = parser.parse_args()
+    with browsing() as browser:
+        lives = lived(browser, asked.minutes)
+    failed = [grown(memories) for memories in lives]
+    for number, more in enumerate(failed):
+        print(f"server {number + 1}: {'nothing grew' if not more else f'grew: {more}'}")
+    return 1 if any(failed) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
