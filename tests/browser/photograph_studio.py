@@ -59,7 +59,41 @@ def certified(person):
     person.page.locator("#certificate").scroll_into_view_if_needed()
 
 
-STATES = (start, inside, compared, certified)
+def edited(person):
+    """Before the start, with a zone that is being drawn."""
+    person.rewind()
+    low, high = (
+        person.ask(f"studio.camera.corner.map((part, axis) => part + {share} * studio.camera.size[axis])")
+        for share in (0.55, 0.7)
+    )
+    person.page.click('[data-tool="zone"]')
+    for corner in ([low[0], low[1]], [high[0], low[1]], [high[0], high[1]]):
+        person.click(corner)
+
+
+def refused(person):
+    """A setting that is wrong."""
+    person.pause()
+    person.page.click("#figures summary")
+    person.page.click("#inside summary")
+    person.page.click("#settings summary")
+    person.page.fill("[id='set-control.gamma']", "2")
+    person.page.keyboard.press("Tab")
+    problem = person.page.locator(".setting:has([id='set-control.gamma']) .problem")
+    problem.wait_for(state="visible")
+    problem.scroll_into_view_if_needed()
+
+
+def filed(person):
+    """Files, and a link."""
+    person.pause()
+    person.page.click("#filing summary")
+    person.page.click("#link")
+    person.wait("!document.getElementById('address').hidden")
+    person.page.locator("#address").scroll_into_view_if_needed()
+
+
+STATES = (start, edited, inside, compared, certified, refused, filed)
 
 
 def photograph(browser, state, path, size, scheme):
