@@ -1,15 +1,16 @@
 """Flights over a real network that breaks need root and tools: where these are missing, that is said before all else.
 
-``make namespaces`` flies them.
+``make namespaces`` flies them, where it may.
 """
 
 import os
 import shutil
+import sys
 
 import pytest
 
 from tests.fleet import wires
-from tests.fleet.namespaces import PLANS, flight
+from tests.fleet.namespaces import PLANS, flight, main
 from tests.fleet.wires import NotHereError, why_not_here
 
 
@@ -18,6 +19,13 @@ def test_who_is_not_root_is_refused_before_anything_starts(name, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     with pytest.raises(NotHereError, match="network namespaces need root"):
         flight(name, 0)
+
+
+def test_the_command_says_that_it_is_left_out_and_why(monkeypatch, capsys):
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(sys, "argv", ["namespaces"])
+    main()
+    assert capsys.readouterr().out.startswith("Left out, as network namespaces need root")
 
 
 def test_missing_tools_are_named(monkeypatch):
