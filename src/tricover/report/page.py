@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 _SCRIPTS = ("cells.js", "run.js", "marks.js", "ground.js", "playback.js")  # in this order
-_OF_MODULES = re.compile(r"^(import .*\n|export (?!default))", re.MULTILINE)
+_OF_MODULES = re.compile(r"^((import|/\*\* @import) .*\n|export (?!default))", re.MULTILINE)
 
 
 @dataclass(frozen=True)
