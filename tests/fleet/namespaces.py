@@ -38,7 +38,7 @@ UNDER_LOSS = 100
 MOST = 240.0
 """Seconds after which anything else is given up: a busy machine takes long to start 14 interpreters."""
 COMMAND = (sys.executable, "-c", "from tricover.cli.main import command; command()")
-LISTENS = {"tls": "tls/0.0.0.0:7447", "quic": "quic/0.0.0.0:7448?mixed_rel=1"}
+PORT = 7447
 ROOT = Path(__file__).parents[2]
 
 
@@ -80,18 +80,27 @@ class Flight:
         if self.plan.loss:
             self.wires.lose(self.plan.loss)
         make_keys(self.folder / "keys", self.mission.agents, hosts=[self.wires.router_for(side) for side in "ab"])
-        route = ("fleet", "route", LISTENS[self.plan.links], "--agents", str(self.mission.agents))
-        self._begin("r", "router", *route, "--keys", "keys/router")
+        agents = range(self.mission.agents)
+        names = ("recorder", *(f"agent-{agent}" for agent in agents))
+        endpoints = {self._endpoint("0.0.0.0", name): None for name in names}
+        self._begin("r", "router", "fleet", "route", *endpoints, "--agents", str(len(agents)), "--keys", "keys/router")
         self._begin("r", "recorder", "fleet", "record", "field.toml", "-o", "run.zarr", *self._links("r", "recorder"))
-        for agent in range(self.mission.agents):
+        for agent in agents:
             side, name = "b" if agent in self.far else "a", f"agent-{agent}"
             how = ("--rate", "20", "--grace", "60")
             self._begin(side, name, "agent", "field.toml", "--id", str(agent), *how, *self._links(side, name))
         return Watched(self.folder / "run.zarr.flight", self.mission)
 
     def _links(self, side: str, name: str) -> tuple[str, ...]:
-        router = LISTENS[self.plan.links].replace("0.0.0.0", self.wires.router_for(side))
+        router = self._endpoint(self.wires.router_for(side), name)
         return "--router", router, "--keys", f"keys/{name}", "--flight", "one"
+
+    def _endpoint(self, host: str, name: str) -> str:
+        """Where a process finds the router. By QUIC each agent has a port of its own: see the documentation."""
+        own, number = self.plan.links == "quic", name.removeprefix("agent-")
+        if own and number.isdecimal():
+            return f"quic/{host}:{PORT + 1 + int(number)}?mixed_rel=1"
+        return f"tls/{host}:{PORT}"
 
     def _begin(self, side: str, name: str, *words: str) -> None:
         python = os.pathsep.join(filter(None, (str(ROOT / "src"), os.environ.get("PYTHONPATH"))))
