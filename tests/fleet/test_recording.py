@@ -65,6 +65,16 @@ def test_who_was_lost_shortly_before_the_end_does_not_end_the_record(believers):
     assert without(run.epochs[-1]) is np.bool_(noticed)
 
 
+@pytest.mark.parametrize(("lost", "steps"), [((), 40), ((39,), 39), ((38, 39), 38), ((38,), 40), (range(8, 40), 40)])
+def test_a_record_ends_where_it_is_known_what_everybody_did(lost, steps):
+    """Not where words of somebody were lost; but not long before the end for that."""
+    tracks = tracks_of(dict.fromkeys(range(AGENTS - 1), 5))
+    for step in lost:
+        del tracks.actions[2][step]
+    tracks.actions[2][STEPS] = Action(STEPS), tracks.actions[1][STEPS - 1][1]  # it went on
+    assert tracks.steps == steps
+
+
 def test_steps_of_which_nobody_spoke_are_none():
     with pytest.raises(InputError, match="nobody took a step"):
         run_of(Tracks(mission_of(AGENTS, STEPS)))

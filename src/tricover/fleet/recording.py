@@ -107,7 +107,14 @@ class Tracks:
         missed = self._missed_by_most(spoke)
         here = [agent for agent in spoke if agent in self.memories or not missed[agent]]
         there = [agent for agent in here if expected[agent] or last[agent] == newest]
-        return max(min(min(map(self._acted, there)), self.mission.scenario.steps), 0)
+        end = max(min(min(map(self._acted, there)), self.mission.scenario.steps), 0)
+        # What somebody did in the last steps may be lost. A record that ends a little earlier then knows of all.
+        known = (step for step in range(end, max(end - SLOWER, 0), -1) if self._know_of(there, step - 1))
+        return next(known, end)
+
+    def _know_of(self, agents: list[int], step: int) -> bool:
+        """Whether it is known what some agents did in a step."""
+        return all(step in self.actions.get(agent, {}) for agent in agents)
 
     def _missed_by_most(self, agents: list[int]) -> NDArray[np.bool_]:
         """Who is gone by what most of some agents believed last, (N,)."""
