@@ -153,15 +153,21 @@ def route_until_stopped(endpoints: list[str], keys: str | PathLike[str] | None, 
 
     config = router_config(endpoints, None if keys is None else Keys.load(keys), agents, insecure_links=True)
     os.environ.setdefault("ZENOH_RUNTIME", _threads_for(agents))
-    ends = {signal.SIGINT, signal.SIGTERM}
-    # Zenoh's threads inherit this. Else one of them would take the signal, and the process would be gone at once.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ends)
+    told, tell = os.pipe()
+    os.set_blocking(tell, False)
+    # Any thread may take the signal, those of Zenoh and of NumPy too. It then says so in the pipe.
+    woken = signal.set_wakeup_fd(tell)
+    before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         session: Any = zenoh.open(config)
-        signal.sigwait(ends)
+        os.read(told, 1)
         session.close()
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.set_wakeup_fd(woken)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        os.close(told)
+        os.close(tell)
 
 
 def _threads_for(agents: int) -> str:
