@@ -46,13 +46,10 @@ def fly_alone(
     if loaded is not None and loaded.name != f"agent-{agent}":
         raise InputError(f"these are the keys of {loaded.name}: agent {agent} needs its own")
 
-    def stop(task: asyncio.Task[Member]) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
-
     digest = mission_digest(mission, flight)
+    how = mission, agent, router, loaded, digest, manners
     try:
-        return asyncio.run(fly_agent(mission, agent, router, loaded, digest, manners, stop=stop))
+        return asyncio.run(fly_agent(*how, stop=lambda task: _when_told_to_end(task.cancel)))
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
 
@@ -74,8 +71,7 @@ def record_flight(
 
     async def listen() -> Tracks:
         stopped = asyncio.Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+        _when_told_to_end(stopped.set)
         bus = open_bus(member_config(router, loaded, insecure_links=True))
         radio = Radio(bus, loaded or NoSeal(), digest, mission.agents, None, reach=reach_of(mission))
         tower, seen = Tower(mission, radio, time.monotonic, journal), time.monotonic()
@@ -128,8 +124,7 @@ def watch_flight(
 
     async def watch() -> None:
         stopped = asyncio.Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+        _when_told_to_end(stopped.set)
         bus = open_bus(member_config(router, keys, insecure_links=True))
         sender = OPERATOR if controls.orders else None
         digest = mission_digest(mission, flight)
@@ -153,21 +148,21 @@ def route_until_stopped(endpoints: list[str], keys: str | PathLike[str] | None, 
 
     config = router_config(endpoints, None if keys is None else Keys.load(keys), agents, insecure_links=True)
     os.environ.setdefault("ZENOH_RUNTIME", _threads_for(agents))
-    told, tell = os.pipe()
-    os.set_blocking(tell, False)
-    # Any thread may take the signal, those of Zenoh and of NumPy too. It then says so in the pipe.
-    woken = signal.set_wakeup_fd(tell)
-    before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
+
+    async def route() -> None:
+        stopped = asyncio.Event()
+        _when_told_to_end(stopped.set)
         session: Any = zenoh.open(config)
-        os.read(told, 1)
+        await stopped.wait()
         session.close()
-    finally:
-        signal.set_wakeup_fd(woken)
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        os.close(told)
-        os.close(tell)
+
+    asyncio.run(route())
+
+
+def _when_told_to_end(do: Callable[[], Any]) -> None:
+    """Have something done in the running loop when this process is told to end, whichever thread takes the signal."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, do)
 
 
 def _threads_for(agents: int) -> str:
