@@ -23,7 +23,7 @@ from tricover.studio.inside import look_inside
 from tricover.studio.messages import Message, pack_network, pack_positions, pack_targets
 from tricover.studio.variant import Variant, box_of
 
-__all__ = ["Answer", "Sent", "Session", "said"]
+__all__ = ["Answer", "Sent", "Session", "done_by", "said"]
 
 MOST_UNDONE = 100
 """Changes that can be undone."""
@@ -38,6 +38,15 @@ class Answer(NamedTuple):
     everybody: Sequence[Sent] = ()
     asker: Sequence[Sent] = ()
     instead: "Session | None" = None
+
+
+def done_by(who: object, message: Message, otherwise: str) -> Answer:
+    """What the method of a message's name answers; ``otherwise`` is the error where there is none."""
+    name: str = message.do  # type: ignore[attr-defined]
+    act: Callable[[Any], Answer] | None = getattr(who, f"_do_{name}", None)
+    if act is None:
+        raise InputError(otherwise)
+    return act(message)
 
 
 class _Moment(NamedTuple):
@@ -150,11 +159,7 @@ class Session:
 
     def do(self, message: Message) -> Answer:
         """Do what a message asks for; what cannot be is an error, and nothing has changed."""
-        name: str = message.do  # type: ignore[attr-defined]
-        act: Callable[[Any], Answer] | None = getattr(self, f"_do_{name}", None)
-        if act is None:
-            raise InputError("no fleet is watched here: begin one with tricover fleet SCENARIO --studio")
-        return act(message)
+        return done_by(self, message, "no fleet is watched here: begin one with tricover fleet SCENARIO --studio")
 
     def _do_play(self, _: Any) -> Answer:
         at_end = all(each.timeline.ended and self.step >= each.timeline.length for each in self.variants)

@@ -30,7 +30,7 @@ from tricover.fleet.tower import Report, Tower
 from tricover.network import Network
 from tricover.simulation import Mission, Run
 from tricover.studio.messages import Message, pack_network, pack_positions, pack_targets
-from tricover.studio.session import Answer, Sent, Session, said
+from tricover.studio.session import Answer, Sent, Session, done_by, said
 from tricover.studio.variant import box_of, map_facts
 
 __all__ = ["FROZEN", "Watching"]
@@ -249,11 +249,7 @@ class Watching:
 
     def do(self, message: Message) -> Answer:
         """Do what a message asks for; what cannot be is an error, and nothing has changed."""
-        name: str = message.do  # type: ignore[attr-defined]
-        act: Callable[[Any], Answer] | None = getattr(self, f"_do_{name}", None)
-        if act is None:
-            raise InputError("a fleet is watched here: nothing is edited while it flies")
-        return act(message)
+        return done_by(self, message, "a fleet is watched here: nothing is edited while it flies")
 
     def _do_files(self, _: Any) -> Answer:
         return Answer()  # what a page asks for when it comes: there are none to be opened here
