@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tricover.simulation import Scenario as Scenario
     from tricover.simulation import simulate as simulate
     from tricover.simulation import steps as steps
+    from tricover.studies import simulate_parts as simulate_parts
     from tricover.studio import view as view
     from tricover.targets import Targets as Targets
     from tricover.vehicles import check_aoc as check_aoc
@@ -55,6 +56,7 @@ _HOME = {
     "plan_formation": "coverage",
     "separation": "geometry",
     "simulate": "simulation",
+    "simulate_parts": "studies",
     "steps": "simulation",
     "vehicle": "vehicles",
     "view": "studio",
@@ -79,6 +81,7 @@ __all__ = [
     "plan_formation",
     "separation",
     "simulate",
+    "simulate_parts",
     "steps",
     "vehicle",
     "view",

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from tricover.errors import FormationError, InputError, agents, listed, shown
 from tricover.formats.points import LARGEST, own_floats
 
-__all__ = ["agent_indices", "as_roster", "scaled", "told_apart"]
+__all__ = ["agent_indices", "as_roster", "refuse_coincident", "scaled", "spans_well", "told_apart"]
 
 Floats = NDArray[np.float64]
 
@@ -40,9 +40,14 @@ def as_roster(reference: ArrayLike) -> Floats:
             + ("is 1" if count == 1 else f"are {count}")
         )
     _refuse_sizes(points)
-    _refuse_coincident(points)
+    refuse_coincident(points)
     points.flags.writeable = False
     return points
+
+
+def spans_well(least: float, largest: float) -> bool:
+    """Whether coordinates from ``least``, but for zeros, to ``largest`` in size keep their digits in products."""
+    return largest <= LARGEST and least >= _SPAN * largest
 
 
 def _refuse_sizes(points: Floats) -> None:
@@ -64,7 +69,8 @@ def _refuse_sizes(points: Floats) -> None:
         )
 
 
-def _refuse_coincident(points: Floats) -> None:
+def refuse_coincident(points: Floats, numbers: NDArray[np.int64] | None = None) -> None:
+    """Refuse two agents at the same point (N, n); errors name them by their numbers, or by their rows."""
     ordered = np.sort(points[:, 0])
     shared = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
     if not shared.size:  # nearly always: no two agents share even one coordinate
@@ -73,9 +79,10 @@ def _refuse_coincident(points: Floats) -> None:
     order = suspects[np.lexsort(points[suspects].T[::-1])]
     same = np.flatnonzero((points[order[1:]] == points[order[:-1]]).all(axis=1))
     if same.size:
-        first, second = sorted(order[same[0] : same[0] + 2].tolist())
+        culprits = order[same[0] : same[0] + 2]
+        first, second = sorted((culprits if numbers is None else numbers[culprits]).tolist())
         more = f" (and {same.size - 1} more)" if same.size > 1 else ""
-        where = tuple(points[first].tolist())
+        where = tuple(points[culprits[0]].tolist())
         raise FormationError(f"agents {first} and {second} stand at the same point {where}{more}: move or drop one")
 
 

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Epoch",
     "Mission",
+    "Played",
     "as_mission",
     "epoch_at",
 ]
@@ -84,6 +85,32 @@ class Epoch:
         return present
 
 
+@dataclass(frozen=True, eq=False)
+class Played:
+    """What a part of a team is told of the rest: its agents' own numbers, and the ways of those it does not move.
+
+    Attributes:
+        numbers: of all rows in the whole team, (N,): by these agents draw their random numbers.
+        rows: of agents whose ways are known already, (K,): the corners of the part's cells.
+        ways: where they are, (S + 1, K, 2), from step ``first`` on; they stay at the last place.
+        first: the step that the ways begin at.
+    """
+
+    numbers: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    ways: Floats
+    first: int
+
+    @property
+    def last(self) -> int:
+        """The step from which on they stay where they are."""
+        return self.first + len(self.ways) - 1
+
+    def places(self, step: int) -> Floats:
+        """Where they are at a step, (K, 2)."""
+        return np.asarray(self.ways[min(step - self.first, len(self.ways) - 1)])
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Mission:
     """A scenario resolved; read-only, and it can be pickled.
@@ -95,6 +122,7 @@ class Mission:
         epochs: in order; the first begins at step 0.
         world: what lies between the agents and the truth.
         flown: the first steps, where these had to be taken to find the epochs: a cache, nothing follows from it.
+        played: where the mission is that of a part of a team, what it is told of the rest; else None.
     """
 
     scenario: Scenario
@@ -103,6 +131,7 @@ class Mission:
     epochs: tuple[Epoch, ...]
     world: World = field(default_factory=World)
     flown: "tuple[Step, ...]" = ()
+    played: Played | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the cache: steps need not travel."""
@@ -203,7 +232,8 @@ class Mission:
     def last_change(self) -> int:
         """The step from which on nothing comes from outside any more: no event, no target or anchor on its way."""
         last = self.epochs[-1]
-        return max(last.start, self.launch + len(last.told.paths) - 1, self.targets_still_from)
+        played = 0 if self.played is None else self.played.last
+        return max(last.start, self.launch + len(last.told.paths) - 1, self.targets_still_from, played)
 
     @property
     def quiet_steps(self) -> int:

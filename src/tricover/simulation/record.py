@@ -25,9 +25,9 @@ In a launch (see ``launch``) nobody has cells (-2) or weights (0), a reach set i
 is settled.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,6 +110,14 @@ class Record(Protocol):
         """T: how many steps were taken."""
 
     @property
+    def agents(self) -> int:
+        """N, the final roster."""
+
+    @property
+    def known(self) -> Mapping[str, Any]:
+        """What of the run was worked out as it was recorded, by the names that a run has for it."""
+
+    @property
     def desired(self) -> NDArray[np.float64] | None:
         """The desired configuration (N, 2), if it is kept."""
 
@@ -149,10 +157,17 @@ class MemoryRecord:
     _end: State
     _taken: list[Transition] = field(default_factory=list)
 
+    known: ClassVar[Mapping[str, Any]] = {}
+
     @property
     def steps(self) -> int:
         """T: how many steps were taken."""
         return len(self._taken)
+
+    @property
+    def agents(self) -> int:
+        """N, the final roster."""
+        return len(self._end.positions)
 
     def add(self, step: Step) -> None:
         """Keep a step."""

@@ -1,6 +1,6 @@
 """``Run``: what came out of a simulation, in memory or on disk, with the same interface."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -22,6 +22,7 @@ from tricover.notebook import facts_as_html, view_in_notebook
 from tricover.own import label_of
 from tricover.simulation.evidence import learned_by
 from tricover.simulation.hearing import heard_by
+from tricover.simulation.in_parts import PartsReader, is_in_parts
 from tricover.simulation.knowing import Known, known_by
 from tricover.simulation.mission import Epoch, Mission, epoch_at
 from tricover.simulation.record import LAYOUTS, OF_MESSAGES, Record, recorded
@@ -62,25 +63,38 @@ class Run:
     Arrays of a stored run are read when they are first asked for, whole; ``read`` reads a part.
     """
 
-    mission: Mission
+    resolved: Mission | Callable[[], Mission]
     record: Record
     interrupted: bool = False
 
     @classmethod
     def open(cls, path: str | PathLike[str]) -> "Run":
-        """A stored run, finished or not; nothing but its scenario is read at once."""
+        """A stored run, finished or not; of one in parts nothing is read before it is asked for."""
+        if is_in_parts(Path(path)):
+            parts = PartsReader(Path(path))
+            return cls(parts.mission, parts, interrupted=not parts.finished)
         stored = StoreReader(Path(path))
         return cls(stored.mission(), stored, interrupted=not stored.finished)
+
+    @cached_property
+    def mission(self) -> Mission:
+        """What was run, resolved."""
+        return self.resolved if isinstance(self.resolved, Mission) else self.resolved()
 
     @property
     def scenario(self) -> Scenario:
         """What was run."""
         return self.mission.scenario
 
+    @property
+    def agents(self) -> int:
+        """N, the final roster."""
+        return self.record.agents
+
     def __repr__(self) -> str:
         settled = "not settled" if self.settled_at is None else f"settled at step {self.settled_at}"
         cut = ", interrupted" if self.interrupted else ""
-        return f"<Run of {self.mission.agents} agents: {self.steps} steps, {settled}{cut}>"
+        return f"<Run of {self.agents} agents: {self.steps} steps, {settled}{cut}>"
 
     def _repr_html_(self) -> str:
         return facts_as_html(self.summary())
@@ -239,6 +253,8 @@ class Run:
     @cached_property
     def missed(self) -> int:
         """How often an agent landed outside its reach set."""
+        if "missed" in self.record.known:
+            return int(self.record.known["missed"])
         return sum(int((miss > 0).sum()) for _, miss in self.blocks("miss"))
 
     @cached_property
@@ -397,6 +413,9 @@ class Run:
         Where vehicles never quite do: from which on every follower is at its goal, for more than ``depth`` steps, or
         twice as many where agents see only so far. None if there is no such step.
         """
+        if "settled_at" in self.record.known:
+            known: int | None = self.record.known["settled_at"]
+            return known
         last = self.read("positions", self.steps, self.steps + 1)
         if self.steps and np.array_equal(self.read("positions", self.steps - 1, self.steps), last):
             return self._first_of_end("positions", last)
@@ -418,6 +437,8 @@ class Run:
     @cached_property
     def largest_error(self) -> float:
         """Largest distance at the end of an agent to its desired position, in metres."""
+        if "largest_error" in self.record.known:
+            return float(self.record.known["largest_error"])
         apart = self.read("positions", self.steps, self.steps + 1)[0] - self.desired
         return float(np.linalg.norm(apart, axis=1).max())
 

@@ -22,7 +22,7 @@ from tricover.simulation.state import State
 from tricover.vehicles import inside
 from tricover.vehicles.landing import edge_distances
 
-__all__ = ["DecideAll", "Step", "Transition", "advance", "begun", "driven", "missed"]
+__all__ = ["DecideAll", "Step", "Transition", "advance", "begun", "driven", "missed", "same_memory"]
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -148,12 +148,15 @@ class Step:
 
 def advance(mission: Mission, state: State, decide_all: DecideAll = decide_all) -> Step:
     """From t to t+1. ``decide_all`` may be a shortcut to the same decisions, such as ``Incremental``."""
-    state, epoch = begun(mission, state), mission.epoch_at(state.step)
+    state, epoch, step = begun(mission, state), mission.epoch_at(state.step), state.step + 1
     network, present, launching = epoch.network, state.present, state.step < mission.launch
     decisions = kept_clear(mission, state, decide_all(mission, state))
     vehicles, positions, misses = _move(mission, state, decisions, present)
     memory = remembered(mission, state, decisions, positions)
     off = decisions.distances[: len(network)] > mission.tolerance
+    if mission.played is not None:
+        off[mission.played.rows] = False  # whether these are at their goals, others know
+        vehicles, positions = _as_played(mission, step, vehicles, positions)
     if not mission.world.channel.perfect:
         off |= _uninformed(mission, state)
     unsettled = network.layer[off]
@@ -162,9 +165,9 @@ def advance(mission: Mission, state: State, decide_all: DecideAll = decide_all) 
     still = settling and not decisions.held and np.array_equal(vehicles, state.vehicles)
     still = still and mission.world.sensor.certain  # else the next look may show something else
     still = still and epoch.told.goal != "descent"  # where it is the turn of others in the next step
-    still = still and _same(memory, state.memory) and nothing_new(mission, state)
+    still = still and same_memory(memory, state.memory) and nothing_new(mission, state)
     quiet = state.quiet + 1 if settling and settled else 0
-    step, sent = state.step + 1, state.messages[: len(state.sent)]
+    sent = state.messages[: len(state.sent)]
     heard: Memory = {}
     post: Memory = {}
     if not mission.world.channel.perfect:
@@ -205,10 +208,23 @@ def _uninformed(mission: Mission, state: State) -> Flags:
     return np.asarray((network.layer >= 0) & behind | (network.layer > 0) & unheard(state.memory["ages"][here]))
 
 
-def _same(memory: Memory, before: Memory) -> bool:
+def same_memory(memory: Memory, before: Memory) -> bool:
     """Whether agents remember what they did, but for records of moves that ended as intended."""
     names = [name for name in memory if name not in (*RECORDS, *HEARD) or name == "last_miss"]
     return all(np.array_equal(memory[name], before[name], equal_nan=True) for name in names)
+
+
+def _as_played(mission: Mission, step: int, vehicles: Floats, positions: Floats) -> tuple[Floats, Floats]:
+    """The same, with those whose ways are known where they are at a step."""
+    played = mission.played
+    assert played is not None, "asked for parts of teams alone"
+    places = played.places(step)
+    if np.array_equal(positions[played.rows], places):
+        return vehicles, positions
+    vehicles, positions = vehicles.copy(), positions.copy()
+    positions[played.rows] = places
+    vehicles[played.rows] = mission.vehicle.initial_state(positions)[played.rows]
+    return vehicles, positions
 
 
 def _move(mission: Mission, state: State, decisions: Decisions, present: Flags) -> tuple[Floats, Floats, Floats | None]:
@@ -223,6 +239,7 @@ def _move(mission: Mission, state: State, decisions: Decisions, present: Flags) 
 
 def driven(mission: Mission, step: int, agents: Ints, vehicles: Floats, asked: Floats) -> tuple[Floats, Floats]:
     """States (A, S) and positions (A, 2) of agents (A,) after a step in which they were asked for reach sets."""
+    agents = agents if mission.played is None else mission.played.numbers[agents]
     draws = uniforms(mission.scenario.seed, VEHICLES, step, agents)
     try:
         moved = mission.vehicle.drive(vehicles, asked, mission.scenario.vehicle.duration, draws)

@@ -43,6 +43,7 @@ from tricover.errors import StoreError
 from tricover.formats.writing import make_folder, new_draft, sync, sync_folder
 from tricover.simulation.checksums import checksum, extended, packed, seal_of
 from tricover.simulation.lock import Lock
+from tricover.simulation.long_arrays import layout_of, split
 from tricover.simulation.mission import Epoch, Mission
 from tricover.simulation.record import LAYOUTS, Labels, Layout, entries, recorded
 from tricover.simulation.state import State
@@ -51,11 +52,10 @@ from tricover.simulation.stored import FORMAT, StoreReader, check_is_store
 from tricover.simulation.tables import LABELS
 from tricover.simulation.telling import has_phases
 
-__all__ = ["Store", "open_store", "place_for_run"]
+__all__ = ["Store", "new_array", "open_store", "place_for_run"]
 
 CHUNK_BYTES = 8 << 20
 LONGEST_BLOCK = 256
-LONG = 64  # numbers or names beyond which an array of the scenario is kept as an array
 
 _TORN = re.compile(r".*\.[0-9a-f]{32}\.partial|\.tricover-[0-9a-f]{16}\.part")
 """Names of files that Zarr and we write before they take their place. Only a killed process leaves some behind."""
@@ -131,7 +131,7 @@ class Store(StoreReader):
             known[name]["shape"][0] = length
         for name, values in labels.items():
             layout = LABELS[name]
-            _new_array(self.group, name, layout, values.shape, values.shape)[...] = values
+            new_array(self.group, name, layout, values.shape, values.shape)[...] = values
             known[name] = json.loads((self.path / name / "zarr.json").read_text())
         if "desired" in labels:
             sums["desired"] = [checksum(labels["desired"])]
@@ -271,26 +271,26 @@ def _create(path: Path, mission: Mission, state: State, block: int) -> None:
     sums: dict[str, list[int]] = {name: [] for name in arrays}
     for name, layout in arrays.items():
         shape = layout.shape(mission.scenario.steps + layout.by_time, len(state.positions))
-        array = _new_array(group, name, layout, shape, (min(block, shape[0]), *shape[1:]))
+        array = new_array(group, name, layout, shape, (min(block, shape[0]), *shape[1:]))
         if layout.by_time:
             array[0] = getattr(state, name)
             sums[name] = [checksum(getattr(state, name))]
     group.create_group("resume/memory")
     for name, values in _resumed(state).items():
         layout = Layout(("slot", *(f"axis_{axis}" for axis in range(values.ndim))), str(values.dtype))
-        _new_array(group, name, layout, (2, *values.shape), (1, *values.shape))[0] = values
+        new_array(group, name, layout, (2, *values.shape), (1, *values.shape))[0] = values
         sums[name] = [checksum(values)]
     long: dict[str, NDArray[Any]] = {}
-    scenario = _split(mission.self_contained().to_dict(arrays=True), long)
+    scenario = split(mission.self_contained().to_dict(arrays=True), long)
     group.create_group("scenario")
-    whole = {f"scenario/{name}": (_layout_of(name, values), values) for name, values in long.items()}
+    whole = {f"scenario/{name}": (layout_of(name, values), values) for name, values in long.items()}
     planned = has_phases(mission.scenario)
     for which, epoch in enumerate(mission.epochs):
         group.create_group(f"epochs/{which}", attributes=_epoch_attributes(epoch, planned))
         whole |= {f"epochs/{which}/{name}": kept for name, kept in _epoch_arrays(epoch, planned).items()}
     for name, (layout, values) in whole.items():
         kept = np.asarray(values, layout.dtype)
-        _new_array(group, name, layout, kept.shape, kept.shape)[...] = kept
+        new_array(group, name, layout, kept.shape, kept.shape)[...] = kept
         sums[name] = [checksum(kept)]
     attributes = {
         "tricover": version("tricover"),
@@ -335,7 +335,8 @@ def _epoch_arrays(epoch: Epoch, planned: bool) -> dict[str, tuple[Layout, NDArra
     }
 
 
-def _new_array(group: Any, name: str, layout: Layout, shape: tuple[int, ...], chunks: tuple[int, ...]) -> Any:
+def new_array(group: Any, name: str, layout: Layout, shape: tuple[int, ...], chunks: tuple[int, ...]) -> Any:
+    """An array of a group, compressed, with checksums of its chunks."""
     from zarr.codecs import BloscCodec, Crc32cCodec
 
     # Neighbouring numbers share leading bits: shuffled bit by bit, fast compression does about as well as slow.
@@ -351,32 +352,6 @@ def _new_array(group: Any, name: str, layout: Layout, shape: tuple[int, ...], ch
         attributes={"units": layout.unit} if layout.unit else {},
         overwrite=True,  # a process that was killed may have begun with it
     )
-
-
-def _split(value: Any, long: dict[str, NDArray[Any]], name: str = "") -> Any:
-    """Plain values. Long arrays go to ``long`` and leave their name; so do long lists of names, as bytes of JSON."""
-    if isinstance(value, dict):
-        return {key: _split(part, long, f"{name}_{key}".lstrip("_")) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        if len(value) > LONG and all(isinstance(part, str) for part in value):
-            long[name] = np.frombuffer(json.dumps(value).encode(), np.uint8)
-            return {"names": name}
-        return [_split(part, long, f"{name}_{index}") for index, part in enumerate(value)]
-    if not isinstance(value, np.ndarray):
-        return str(value) if isinstance(value, Path) else value
-    if value.size <= LONG:
-        return value.tolist()
-    long[name] = value.astype(np.float64, copy=False)
-    return {"array": name}
-
-
-def _layout_of(name: str, values: NDArray[Any]) -> Layout:
-    """The layout of an array of the scenario. Its dimensions are named by what they count."""
-    whose = {"formation": "agent", "targets": "target", "anchors": "anchor"}.get(name.split("_")[0], name)
-    known = {"paths": (f"{whose}_step", whose, "xy"), "active": (whose, "from_to"), "ids": ("byte",)}
-    dimensions = known.get(name.split("_")[-1], (whose, "xy"))[: values.ndim]
-    more = tuple(f"{name}_{axis}" for axis in range(len(dimensions), values.ndim))
-    return Layout((*dimensions, *more), str(values.dtype))
 
 
 def _packed(sums: dict[str, list[int]]) -> dict[str, str]:

@@ -4,8 +4,9 @@ Every array is checked when it is read, see ``checksums``. What is damaged is na
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from tricover.network import Network
 from tricover.network.core import as_choice
 from tricover.network.structure import count_descendants
 from tricover.simulation.checksums import checksum, chunks_of, seal_of, unpacked
+from tricover.simulation.long_arrays import joined
 from tricover.simulation.mission import Epoch, Mission
 from tricover.simulation.record import LAYOUTS
 from tricover.simulation.resolve import Ground, ground_of
@@ -53,6 +55,13 @@ class StoreReader:
         """T: how many steps were taken."""
         return int(self.marker["step"])
 
+    known: ClassVar[Mapping[str, Any]] = {}
+
+    @property
+    def agents(self) -> int:
+        """N, the final roster."""
+        return int(self.group["positions"].shape[1])
+
     @property
     def finished(self) -> bool:
         """Whether the run has come to its end."""
@@ -74,7 +83,8 @@ class StoreReader:
 
     def scenario(self) -> Scenario:
         """The scenario, with its long arrays."""
-        return Scenario(**self._joined(self._document["attributes"]["scenario"]))
+        plain = self._document["attributes"]["scenario"]
+        return Scenario(**joined(plain, lambda name: self._whole(f"scenario/{name}")))
 
     def mission(self) -> Mission:
         """The mission, with the networks that the run had."""
@@ -157,16 +167,6 @@ class StoreReader:
         return FileFormatError(
             f"{self.path} is damaged: {listed(named)}; {left}: copy the run again, or run its scenario again"
         )
-
-    def _joined(self, value: Any) -> Any:
-        """Values of the scenario with its long arrays in their places: the reverse of ``_split`` in ``store``."""
-        if isinstance(value, dict):
-            if value.keys() == {"array"}:
-                return self._whole(f"scenario/{value['array']}")
-            if value.keys() == {"names"}:
-                return json.loads(self._whole(f"scenario/{value['names']}").tobytes())
-            return {key: self._joined(part) for key, part in value.items()}
-        return [self._joined(part) for part in value] if isinstance(value, list) else value
 
     def _epoch(self, scenario: Scenario, ground: Ground, roster: NDArray[np.float64], group: Any) -> Epoch:
         """A stored epoch: what its agents were told, and what was said before."""

@@ -129,8 +129,8 @@ class Targets:
         return np.flatnonzero((self.active[:, 0] <= step) & (step < self.active[:, 1]))
 
     @classmethod
-    def known(cls, points: Floats, weights: Floats) -> "Targets":
-        """Still targets from checked points (D, 2) and weights (D,), perhaps none: what an agent knows of them."""
+    def known(cls, points: Floats, weights: Floats | None) -> "Targets":
+        """Still targets from checked points (D, 2) and weights (D,), perhaps none: what is known of them somewhere."""
         found = object.__new__(cls)
         found._put(points, weights, None, None, None, None)
         return found

@@ -1,0 +1,52 @@
+"""The same work on this machine or on a Dask cluster: a function, and what it is called with, one after another."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tricover.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+__all__ = ["each_of"]
+
+Result = TypeVar("Result")
+
+
+def each_of(
+    client: "Client | None", function: Callable[..., Result], given: Sequence[tuple[Any, ...]]
+) -> Iterator[tuple[int, Result]]:
+    """Results of ``function(*each)`` with their places, as they come; without a client one by one, here.
+
+    Work that is lost with a worker is done again by another.
+    """
+    if client is None:
+        for place, each in enumerate(given):
+            yield place, function(*each)
+        return
+    engine: Any = client
+    as_completed = _distributed().as_completed
+    futures = {
+        engine.submit(_as_a_worker, function, *each, pure=False, retries=2): place for place, each in enumerate(given)
+    }
+    try:
+        for future in as_completed(list(futures)):
+            yield futures[future], future.result()
+    finally:
+        engine.cancel(list(futures))
+
+
+def _as_a_worker(function: Callable[..., Result], *given: Any) -> Result:
+    """Call a function with as many threads as the worker has."""
+    threads = _distributed().get_worker().state.nthreads
+    os.environ["TRICOVER_THREADS"] = str(threads)
+    return function(*given)
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError:
+        raise MissingExtraError("clusters need Dask: pip install 'tricover[cluster]'") from None
+    return distributed
