@@ -15,7 +15,7 @@ from tricover.simulation.mission import Epoch
 from tricover.studies.ground import Sources
 from tricover.studies.subtrees import cut_network
 
-__all__ = ["Cells", "Layout", "cut_cells", "cut_epoch", "merge_tops", "sort_team"]
+__all__ = ["Cells", "Layout", "Sizes", "cut_cells", "cut_epoch", "merge_tops", "sort_team"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -35,6 +35,18 @@ class Layout(NamedTuple):
     parts: list[str]
     depth: int
     largest: int
+
+
+class Sizes(NamedTuple):
+    """How a network is cut: see ``subtrees``.
+
+    Attributes:
+        most: agents of a part, about.
+        whole: agents of subtrees that stay in one piece.
+    """
+
+    most: int
+    whole: int
 
 
 class Cells(NamedTuple):
@@ -87,7 +99,7 @@ def grouped(place: Path, frame: Frame, anchor_places: Floats, most: int) -> list
     return [Cells(str(which), cells, anchors, anchor_places) for which, cells in enumerate(groups)]
 
 
-def cut_cells(store: Path, cells: Cells, mentee: str | MenteeRule, most: int) -> Layout:
+def cut_cells(store: Path, cells: Cells, mentee: str | MenteeRule, sizes: Sizes) -> Layout:
     """Build the network of some first cells, cut it, and write its top and its parts."""
     begun = store / "epochs" / "0" / f"{TOP}-{cells.name}"
     if not begun.exists():
@@ -96,9 +108,8 @@ def cut_cells(store: Path, cells: Cells, mentee: str | MenteeRule, most: int) ->
         order = np.argsort(np.concatenate([part.numbers for part in parts]), kind="stable")
         columns = [part.arrays() for part in parts]
         part = Part.of({name: np.concatenate([each[name] for each in columns])[order] for name in columns[0]})
-        _write_cut(
-            store / "epochs" / "0", begun, cells.name, part, np.concatenate(starts)[order] if starts else None, most
-        )
+        start = np.concatenate(starts)[order] if starts else None
+        _write_cut(store / "epochs" / "0", begun, cells.name, part, start, sizes)
     return layout_of(begun)
 
 
@@ -120,7 +131,7 @@ def _column(path: Path, kind: type) -> NDArray[Any] | None:
     return np.fromfile(path, kind) if path.exists() else None
 
 
-def cut_epoch(store: Path, which: int, epoch: Epoch, start: Floats | None, most: int) -> Layout:
+def cut_epoch(store: Path, which: int, epoch: Epoch, start: Floats | None, sizes: Sizes) -> Layout:
     """Cut the whole network of an epoch, and write its top and its parts."""
     place = store / "epochs" / str(which)
     begun = place / f"{TOP}-0"
@@ -128,13 +139,13 @@ def cut_epoch(store: Path, which: int, epoch: Epoch, start: Floats | None, most:
         network, rows = epoch.network, epoch.network.followers
         links = network.in_neighbors[rows].astype(np.int64)
         part = Part(rows, network.reference[rows], links, network.layer[rows], network.descendants[rows])
-        _write_cut(place, begun, "0", part, None if start is None else start[rows], most)
+        _write_cut(place, begun, "0", part, None if start is None else start[rows], sizes)
     return layout_of(begun)
 
 
-def _write_cut(place: Path, begun: Path, name: str, part: Part, start: Floats | None, most: int) -> None:
+def _write_cut(place: Path, begun: Path, name: str, part: Part, start: Floats | None, sizes: Sizes) -> None:
     network = part.network(np.zeros((len(part.corners), 2)))
-    top, pieces = cut_network(network.in_neighbors, network.layer, network.descendants, most)
+    top, pieces = cut_network(network.in_neighbors, network.layer, network.descendants, *sizes)
     row_of = np.full(len(part.everybody), -1, np.int64)
     row_of[part.rows] = np.arange(len(part))
     names = [f"{name}-{which}" for which in range(len(pieces))]

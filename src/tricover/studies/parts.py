@@ -38,7 +38,7 @@ from tricover.simulation.resolve import still_from
 from tricover.simulation.store import place_for_run
 from tricover.simulation.telling import has_phases, joins_of, paths_of, tolerance_of
 from tricover.studies.ground import Field, Sources, open_sources, sort_targets
-from tricover.studies.layout import Layout, cut_cells, cut_epoch, grouped, merge_tops, sort_team
+from tricover.studies.layout import Layout, Sizes, cut_cells, cut_epoch, grouped, merge_tops, sort_team
 from tricover.studies.part_run import Team, apart, run_part, settle_part, settled, simulate_top
 from tricover.studies.workers import each_of
 
@@ -109,12 +109,13 @@ def simulate_parts(
     _check(scenario)
     if type(agents_per_part) is not int or agents_per_part < 1:
         raise InputError(f"agents_per_part must be a whole number from 1 on, not {agents_per_part!r}")
-    most = max(agents_per_part, MORE) if scenario.control.goal == "rollout" else agents_per_part
+    whole = MORE if scenario.control.goal == "rollout" else 0
+    sizes = Sizes(max(agents_per_part, whole), whole)
     path = Path(store).absolute()
     sources = open_sources(scenario)
-    with _opened(path, _Document.of(scenario, sources, most)) as document:
+    with _opened(path, _Document.of(scenario, sources, sizes.most)) as document:
         if not document["finished"]:
-            _Work(scenario, sources, path, document, client, most, progress or (lambda _: None)).do()
+            _Work(scenario, sources, path, document, client, sizes, progress or (lambda _: None)).do()
     return Run.open(path)
 
 
@@ -261,7 +262,7 @@ class _Work:
     path: Path
     document: _Document
     client: "Client | None"
-    most: int
+    sizes: Sizes
     report: Report
 
     def do(self) -> None:
@@ -343,8 +344,8 @@ class _Work:
         places = np.asarray(sources.reference[anchors])
         start = None if sources.start is sources.reference else np.asarray(sources.start[anchors])
         sort_team(sources, frame, self.path / "cells")
-        groups = grouped(self.path / "cells", frame, places, self.most)
-        given = [(self.path, cells, settings.mentee, self.most) for cells in groups]
+        groups = grouped(self.path / "cells", frame, places, self.sizes.most)
+        given = [(self.path, cells, settings.mentee, self.sizes) for cells in groups]
         layouts = self._each("building the network", cut_cells, given)
         layout = Layout(
             [name for each in layouts for name in each.parts],
@@ -369,7 +370,7 @@ class _Work:
         for which, epoch in enumerate(mission.epochs):
             network = epoch.network
             here = mission.start().positions if which == 0 else None
-            layout = cut_epoch(self.path, which, epoch, here, self.most)
+            layout = cut_epoch(self.path, which, epoch, here, self.sizes)
             anchors = network.anchors
             start = None if here is None else here[anchors]
             place = self.path / "epochs" / str(which)

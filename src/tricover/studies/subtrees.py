@@ -1,8 +1,12 @@
 """How a network is cut into a top and parts; see ``simulation.in_parts`` for what these are.
 
-A follower with more than P followers below it belongs to the top, and so do the mentees of first cells. What is left
-below the top are whole subtrees of at most P agents. They are taken in the order in which one walks through the tree,
-so that neighbours come together, and put into parts of about P agents.
+A follower with more than P followers below it belongs to the top, and so do the mentees of first cells, as fitted
+anchors ask how many followers each of these has. What is left below the top are whole subtrees of at most P agents.
+They are taken in the order in which one walks through the tree, so that neighbours come together, and put into parts
+of about P agents.
+
+The goal ``rollout`` simulates subtrees of up to R agents. Then P is at least R, and first cells with so few followers
+belong to the top as a whole.
 """
 
 from typing import NamedTuple
@@ -25,8 +29,8 @@ class Cut(NamedTuple):
     parts: list[Ints]
 
 
-def cut_network(in_neighbors: Links, layer: Links, descendants: Links, most: int) -> Cut:
-    """Cut a network into its top and parts of about ``most`` agents.
+def cut_network(in_neighbors: Links, layer: Links, descendants: Links, most: int, whole: int = 0) -> Cut:
+    """Cut a network into its top and parts of about ``most`` agents; subtrees of up to ``whole`` stay in one piece.
 
     >>> from tricover.network import build_network
     >>> network = build_network(np.random.default_rng(1).random((100, 2)), "balanced")
@@ -35,11 +39,15 @@ def cut_network(in_neighbors: Links, layer: Links, descendants: Links, most: int
     (True, True)
     """
     sizes = 1 + descendants.sum(axis=1, dtype=np.int64)
+    parents, _ = parents_and_slots(in_neighbors, layer)
     in_top = (layer > 0) & ((sizes > most) | (layer == 1))
+    small = (layer == 1) & (sizes <= whole)
+    for agents in by_layer(layer)[2:]:
+        small[agents] = small[parents[agents]]
+    in_top |= small
     roots = _roots_in_order(children_of(in_neighbors, layer), in_top, np.flatnonzero(layer == 1))
     part_of = np.full(len(layer), -1, np.int64)
     part_of[roots] = _bundled(sizes[roots], most)
-    parents, _ = parents_and_slots(in_neighbors, layer)
     for agents in by_layer(layer)[2:]:
         below = agents[part_of[agents] < 0]  # the others are roots, or hang on the top
         inherited = part_of[parents[below]]
