@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tricover.compiled import inlined, kernel
 from tricover.geometry._predicates import orient2d
 from tricover.targets._rows import BLOCK, Rows, follow, outline
-from tricover.targets._words import Grid, Words, add, add_to_pair, rounded, rounded_pair
+from tricover.targets._words import Grid, Pair, Words, add, add_to_pair, rounded, rounded_pair
 
 __all__ = [
     "CHUNK",
@@ -233,48 +233,38 @@ def _scratch(index: Rows) -> Any:
     )
 
 
-class Inside(NamedTuple):
-    """What was found in one triangle."""
-
-    surely: Integers
-    """(…, 2) stretches of whole blocks."""
-    blocks: int
-    """How many stretches there are."""
-    found: Integers
-    """The other targets inside."""
-    near: int
-    """How many these are."""
-
-
 @inlined
-def _sum_of_pairs(points: Floats, masses: Weighted, term: int, inside: Inside) -> float:
+def _sum_of_pairs(
+    term: int, pair: Pair, points: Floats, weights: Floats, prefix: Words, surely: Integers, blocks: int,
+    found: Integers, near: int
+) -> float:
     """The sum of w·x, w·y or w over what is inside, where two words hold it."""
-    grid, prefix = masses.grids[term], masses.prefix
-    first, second = np.uint64(grid.first), np.uint64(grid.first + 1)
-    high, low = 0, 0
+    high, low = np.int64(0), np.int64(0)
     # Stretches that are surely inside: the difference of two prefix sums each.
-    for block in range(inside.blocks):
-        before, after = inside.surely[block, 0] // BLOCK, inside.surely[block, 1] // BLOCK
-        high += prefix[after, first] - prefix[before, first]
-        low += prefix[after, second] - prefix[before, second]
+    for block in range(blocks):
+        before, after = surely[block, 0] // BLOCK, surely[block, 1] // BLOCK
+        high += prefix[after, pair.first] - prefix[before, pair.first]
+        low += prefix[after, pair.first + 1] - prefix[before, pair.first + 1]
     # Near the outline: target by target.
-    for k in range(inside.near):
-        value = _value(points, masses.weights, term, np.uint64(inside.found[k]))
-        high, low = add_to_pair(value, grid, high, low)
-    return rounded_pair(high, low, grid)
+    for k in range(near):
+        value = _value(points, weights, term, np.uint64(found[k]))
+        high, low = add_to_pair(value, pair, high, low)
+    return rounded_pair(high, low, pair)
 
 
 @kernel
-def _sum_of_words(points: Floats, masses: Weighted, term: int, inside: Inside, words: Words) -> float:
-    """The same for any number of words, with room for them."""
-    grid, prefix = masses.grids[term], masses.prefix
-    words[:] = 0
-    for block in range(inside.blocks):
-        before, after = inside.surely[block, 0] // BLOCK, inside.surely[block, 1] // BLOCK
+def _sum_of_words(
+    term: int, grid: Grid, points: Floats, weights: Floats, prefix: Words, surely: Integers, blocks: int,
+    found: Integers, near: int
+) -> float:
+    """The same for any number of words."""
+    words = np.zeros(prefix.shape[1], np.int64)
+    for block in range(blocks):
+        before, after = surely[block, 0] // BLOCK, surely[block, 1] // BLOCK
         for word in range(grid.first, grid.first + len(grid.worth)):
             words[word] += prefix[after, word] - prefix[before, word]
-    for k in range(inside.near):
-        add(_value(points, masses.weights, term, np.uint64(inside.found[k])), grid, words)
+    for k in range(near):
+        add(_value(points, weights, term, np.uint64(found[k])), grid, words)
     return rounded(words, grid)
 
 
@@ -282,11 +272,13 @@ def _sum_of_words(points: Floats, masses: Weighted, term: int, inside: Inside, w
 def sum_inside(chosen: Chosen, index: Rows, masses: Weighted, out: Sums) -> None:
     """Number of targets, and sums of w·x, w·y and w, inside each chosen triangle."""
     triangles, places = chosen
+    weights, (grid_x, grid_y, grid_w), prefix, single = masses
+    pair_x, pair_y, pair_w = grid_x.pair, grid_y.pair, grid_w.pair
     counts, sums = out
     points = index.points
     numbers, totals = np.empty(len(triangles), np.int64), np.zeros((len(triangles), 3))
     perhaps, surely, scratch = _scratch(index)
-    found, words = scratch[1], np.empty(masses.prefix.shape[1], np.int64)
+    found = scratch[1]
     for triangle in range(len(triangles)):
         corners = triangles[triangle]
         shape = outline(corners)
@@ -297,14 +289,20 @@ def sum_inside(chosen: Chosen, index: Rows, masses: Weighted, out: Sums) -> None
         for block in range(blocks):
             number += surely[block, 1] - surely[block, 0]
         numbers[triangle] = number
-        inside = Inside(surely, blocks, found, near)
-        for term in range(3):
-            if masses.grids[term].scale > 0.0:
-                totals[triangle, term] = _sum_of_pairs(points, masses, term, inside)
-            elif len(masses.grids[term].worth):
-                totals[triangle, term] = _sum_of_words(points, masses, term, inside, words)
-        if masses.single:
+        if pair_x.scale > 0.0:
+            totals[triangle, 0] = _sum_of_pairs(0, pair_x, points, weights, prefix, surely, blocks, found, near)
+        elif len(grid_x.worth):
+            totals[triangle, 0] = _sum_of_words(0, grid_x, points, weights, prefix, surely, blocks, found, near)
+        if pair_y.scale > 0.0:
+            totals[triangle, 1] = _sum_of_pairs(1, pair_y, points, weights, prefix, surely, blocks, found, near)
+        elif len(grid_y.worth):
+            totals[triangle, 1] = _sum_of_words(1, grid_y, points, weights, prefix, surely, blocks, found, near)
+        if single:
             totals[triangle, 2] = number
+        elif pair_w.scale > 0.0:
+            totals[triangle, 2] = _sum_of_pairs(2, pair_w, points, weights, prefix, surely, blocks, found, near)
+        elif len(grid_w.worth):
+            totals[triangle, 2] = _sum_of_words(2, grid_w, points, weights, prefix, surely, blocks, found, near)
     # Results are written all at once: far-off writes in the loop above would hold it up.
     for triangle, place in enumerate(places):
         counts[place] = numbers[triangle]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from tricover.compiled import inlined, kernel
 
-__all__ = ["Grid", "Words", "add", "add_to_pair", "make_grid", "no_grid", "rounded", "rounded_pair", "span_of", "sum_lists"]
+__all__ = ["Grid", "Pair", "Words", "add", "add_to_pair", "make_grid", "no_grid", "rounded", "rounded_pair", "span_of", "sum_lists"]
 
 Floats = NDArray[np.float64]
 Words = NDArray[np.int64]
@@ -33,15 +33,30 @@ _FRACTION = (1 << 52) - 1  # the bits of a float's fraction
 _ROOM = 512  # values that are looked at together
 
 
+class Pair(NamedTuple):
+    """How the values of one column are written as two words; plain numbers, which kernels keep at hand."""
+
+    first: int
+    """Where the higher word is in a row of words; the lower one is next to it."""
+    bits: int
+    """Of a word."""
+    scale: float
+    """1 over what one is worth in the higher word; 0: two words do not hold the values."""
+    high: float
+    """What one is worth in the higher word."""
+    low: float
+    """What one is worth in the lower word."""
+
+
 class Grid(NamedTuple):
     """How the values of one column are written as words, the highest first."""
 
+    pair: Pair
+    """For the quick way."""
     first: int
     """Where its words begin in a row of words."""
     bits: int
     """Of a word."""
-    scale: float
-    """1 over the worth of the higher of two words; 0: take the way for any number of them."""
     down: Floats
     """(W, 2) two factors that together are 1 over the worth of each word: their product may be beyond a float."""
     worth: Floats
@@ -50,7 +65,7 @@ class Grid(NamedTuple):
 
 def no_grid() -> Grid:
     """Of a column that nobody asks for."""
-    return Grid(0, _MOST_BITS, 0.0, np.empty((0, 2)), np.empty(0))
+    return Grid(Pair(0, _MOST_BITS, 0.0, 0.0, 0.0), 0, _MOST_BITS, np.empty((0, 2)), np.empty(0))
 
 
 def make_grid(largest: float, lowest: float, count: int, first: int = 0) -> Grid:
@@ -62,7 +77,9 @@ def make_grid(largest: float, lowest: float, count: int, first: int = 0) -> Grid
     down = np.array([[ldexp(1.0, -(place // 2)), ldexp(1.0, place // 2 - place)] for place in places])
     quick = number == 2 and places[0] >= -1000
     scale = ldexp(1.0, -places[0]) if quick else 0.0
-    return Grid(first, bits, scale, down, np.array([ldexp(1.0, place) for place in places]))
+    worth = np.array([ldexp(1.0, place) for place in places])
+    pair = Pair(first, bits, scale, float(worth[0]), float(worth[1]))
+    return Grid(pair, first, bits, down, worth)
 
 
 @kernel
@@ -87,11 +104,11 @@ def span_of(values: Floats, largest: float, lowest: float) -> tuple[float, float
 
 
 @inlined
-def add_to_pair(value: float, grid: Grid, high: int, low: int) -> tuple[int, int]:
+def add_to_pair(value: float, pair: Pair, high: int, low: int) -> tuple[int, int]:
     """Add a value to two words; each step is exact."""
-    scaled = value * grid.scale
-    whole = int(scaled)
-    return high + whole, low + int((scaled - whole) * (1 << grid.bits))
+    scaled = value * pair.scale
+    whole = np.int64(scaled)
+    return high + whole, low + np.int64((scaled - whole) * float(np.int64(1) << pair.bits))
 
 
 @kernel
@@ -106,16 +123,16 @@ def add(value: float, grid: Grid, words: Words) -> None:
 
 
 @inlined
-def rounded_pair(high: int, low: int, grid: Grid) -> float:
+def rounded_pair(high: int, low: int, pair: Pair) -> float:
     """The sum of two words, rounded once."""
-    high, low = high + (low >> grid.bits), low & ((1 << grid.bits) - 1)
-    base, limit = float(1 << grid.bits), 1 << _EXACT
+    high, low = high + (low >> pair.bits), low & ((1 << pair.bits) - 1)
+    base, limit = float(1 << pair.bits), 1 << _EXACT
     if -limit <= high < limit:
-        return float((high * base + low) * grid.worth[1])  # a sum of two exact floats
+        return float((high * base + low) * pair.low)  # a sum of two exact floats
     # Its size is above 2^(53 + b), so that floats there, and their middles, are whole numbers of the higher word or
     # of its lowest digits; what is below these only has to say that it is there.
-    over, part = high >> grid.bits, high & ((1 << grid.bits) - 1)
-    return float((over * base + (part + 0.5 * (low != 0))) * grid.worth[0])
+    over, part = high >> pair.bits, high & ((1 << pair.bits) - 1)
+    return float((over * base + (part + 0.5 * (low != 0))) * pair.high)
 
 
 @kernel
