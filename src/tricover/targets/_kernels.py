@@ -1,7 +1,8 @@
 """Kernels of the target index: sums and lists of the targets in triangles, stretch by stretch (see ``_rows``).
 
 Stretches that are surely inside come from prefix sums. Targets that are perhaps inside are tested one by one, with
-three edge functions and, where rounding leaves a doubt, exact orientation tests.
+three edge functions and, where rounding leaves a doubt, exact orientation tests. Sums are exact until they are rounded
+once (see ``_words``), so it does not matter which targets come in which way.
 """
 
 from typing import Any, NamedTuple
@@ -10,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.compiled import inlined, kernel
-from tricover.geometry._expansions import two_sum
 from tricover.geometry._predicates import orient2d
 from tricover.targets._rows import BLOCK, Rows, follow, outline
+from tricover.targets._words import Grid, Pair, Words, add, add_to_pair, rounded, rounded_pair
 
 __all__ = [
     "CHUNK",
@@ -53,8 +54,12 @@ class Weighted(NamedTuple):
 
     weights: Floats
     """(D,), or a single one for all."""
-    prefix: Floats
-    """(blocks, 3, 2) from ``block_sums``."""
+    grids: tuple[Grid, Grid, Grid]
+    """Of w·x, w·y and w; without words: nobody asks for these sums."""
+    prefix: Words
+    """(blocks, words) from ``block_sums``."""
+    single: bool
+    """Whether every target counts as one, so that their number is the sum of w."""
 
 
 class Sums(NamedTuple):
@@ -73,18 +78,22 @@ def _weight(weights: Floats, target: int | np.uint64) -> float:
 
 
 @kernel
-def block_sums(points: Floats, weights: Floats, count: int, sums: Floats) -> None:
-    """Sums (blocks, 3, 2) of w·x, w·y and w before each block, as unevaluated pairs of a high and a low part."""
-    for term in range(3):
-        high, low = 0.0, 0.0
-        # What each addition rounds off goes into the low part.
-        for target in range(count):
-            if target % BLOCK == 0:
-                sums[target // BLOCK, term, 0], sums[target // BLOCK, term, 1] = high, low
-            high, rest = two_sum(high, _weight(weights, target) * (points[term, target] if term < 2 else 1.0))
-            high, low = two_sum(high, low + rest)
-        if count % BLOCK == 0:
-            sums[-1, term, 0], sums[-1, term, 1] = high, low
+def _value(points: Floats, weights: Floats, term: int, target: int | np.uint64) -> float:
+    """What a target adds to the sum of w·x, w·y or w: one rounded product."""
+    return _weight(weights, target) * (points[term, target] if term < 2 else 1.0)
+
+
+@kernel
+def block_sums(points: Floats, weights: Floats, count: int, grids: tuple[Grid, Grid, Grid], sums: Words) -> None:
+    """Words (blocks, words) of the sums of w·x, w·y and w over all targets before each block."""
+    words = np.zeros(sums.shape[1], np.int64)
+    for target in range(count):
+        if target % BLOCK == 0:
+            sums[target // BLOCK] = words
+        for term in range(3):
+            add(_value(points, weights, term, target), grids[term], words)
+    if count % BLOCK == 0:
+        sums[-1] = words
 
 
 @kernel
@@ -224,21 +233,50 @@ def _scratch(index: Rows) -> Any:
     )
 
 
+@inlined
+def _sum_of_pairs(
+    term: int, pair: Pair, points: Floats, weights: Floats, prefix: Words, surely: Integers, blocks: int,
+    found: Integers, near: int
+) -> float:
+    """The sum of w·x, w·y or w over what is inside, where two words hold it."""
+    high, low = np.int64(0), np.int64(0)
+    # Stretches that are surely inside: the difference of two prefix sums each.
+    for block in range(blocks):
+        before, after = surely[block, 0] // BLOCK, surely[block, 1] // BLOCK
+        high += prefix[after, pair.first] - prefix[before, pair.first]
+        low += prefix[after, pair.first + 1] - prefix[before, pair.first + 1]
+    # Near the outline: target by target.
+    for k in range(near):
+        value = _value(points, weights, term, np.uint64(found[k]))
+        high, low = add_to_pair(value, pair, high, low)
+    return rounded_pair(high, low, pair)
+
+
 @kernel
-def _difference(after: Floats, before: Floats) -> float:
-    """Of two sums, each a high and a low part."""
-    difference, lost = two_sum(after[0], -before[0])
-    return float(difference + (lost + (after[1] - before[1])))
+def _sum_of_words(
+    term: int, grid: Grid, points: Floats, weights: Floats, prefix: Words, surely: Integers, blocks: int,
+    found: Integers, near: int
+) -> float:
+    """The same for any number of words."""
+    words = np.zeros(prefix.shape[1], np.int64)
+    for block in range(blocks):
+        before, after = surely[block, 0] // BLOCK, surely[block, 1] // BLOCK
+        for word in range(grid.first, grid.first + len(grid.worth)):
+            words[word] += prefix[after, word] - prefix[before, word]
+    for k in range(near):
+        add(_value(points, weights, term, np.uint64(found[k])), grid, words)
+    return rounded(words, grid)
 
 
 @kernel
 def sum_inside(chosen: Chosen, index: Rows, masses: Weighted, out: Sums) -> None:
     """Number of targets, and sums of w·x, w·y and w, inside each chosen triangle."""
     triangles, places = chosen
-    weights, prefix = masses
+    weights, (grid_x, grid_y, grid_w), prefix, single = masses
+    pair_x, pair_y, pair_w = grid_x.pair, grid_y.pair, grid_w.pair
     counts, sums = out
     points = index.points
-    numbers, totals = np.empty(len(triangles), np.int64), np.empty((len(triangles), 3))
+    numbers, totals = np.empty(len(triangles), np.int64), np.zeros((len(triangles), 3))
     perhaps, surely, scratch = _scratch(index)
     found = scratch[1]
     for triangle in range(len(triangles)):
@@ -246,25 +284,25 @@ def sum_inside(chosen: Chosen, index: Rows, masses: Weighted, out: Sums) -> None
         shape = outline(corners)
         edges = _edges(shape[:3])
         pieces, blocks, doubt = follow(shape, index, perhaps, surely)
-        # Stretches that are surely inside: the difference of two prefix sums each.
-        number, sum_x, sum_y, sum_w = 0, 0.0, 0.0, 0.0
-        for block in range(blocks):
-            inner, outer = surely[block, 0], surely[block, 1]
-            number += outer - inner
-            after, before = prefix[outer // BLOCK], prefix[inner // BLOCK]
-            sum_x += _difference(after[0], before[0])
-            sum_y += _difference(after[1], before[1])
-            sum_w += _difference(after[2], before[2])
-        # Near the outline: target by target.
         near = _near(corners, edges, doubt, points, perhaps, pieces, scratch)
-        for k in range(near):
-            target = np.uint64(found[k])
-            weight = _weight(weights, target)
-            sum_x += weight * points[0, target]
-            sum_y += weight * points[1, target]
-            sum_w += weight
-        numbers[triangle] = number + near
-        totals[triangle, 0], totals[triangle, 1], totals[triangle, 2] = sum_x, sum_y, sum_w
+        number = near
+        for block in range(blocks):
+            number += surely[block, 1] - surely[block, 0]
+        numbers[triangle] = number
+        if pair_x.scale > 0.0:
+            totals[triangle, 0] = _sum_of_pairs(0, pair_x, points, weights, prefix, surely, blocks, found, near)
+        elif len(grid_x.worth):
+            totals[triangle, 0] = _sum_of_words(0, grid_x, points, weights, prefix, surely, blocks, found, near)
+        if pair_y.scale > 0.0:
+            totals[triangle, 1] = _sum_of_pairs(1, pair_y, points, weights, prefix, surely, blocks, found, near)
+        elif len(grid_y.worth):
+            totals[triangle, 1] = _sum_of_words(1, grid_y, points, weights, prefix, surely, blocks, found, near)
+        if single:
+            totals[triangle, 2] = number
+        elif pair_w.scale > 0.0:
+            totals[triangle, 2] = _sum_of_pairs(2, pair_w, points, weights, prefix, surely, blocks, found, near)
+        elif len(grid_w.worth):
+            totals[triangle, 2] = _sum_of_words(2, grid_w, points, weights, prefix, surely, blocks, found, near)
     # Results are written all at once: far-off writes in the loop above would hold it up.
     for triangle, place in enumerate(places):
         counts[place] = numbers[triangle]

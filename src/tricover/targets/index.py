@@ -2,12 +2,13 @@
 
 Targets are sorted by y into rows of equal number, and by x within a row, so that dense places get low rows. A triangle
 meets a row in one stretch, found in a table of equal bins per row. Only targets near the outline are tested one by one;
-those in between come from prefix sums, kept as unevaluated pairs of floats, so that differences cost no digits.
+those in between come from prefix sums.
 Whatever the shape of the target set, √D/5 rows cross it: coincident or collinear targets only make rows of no height.
 
 A triangle is a closed set: a target on an edge or a corner is inside, and a flat one holds the targets on its segment.
-Signs are exact (``geometry._predicates``: coordinates may span 280 decades) and each triangle is worked out by one
-thread, so the numbers depend neither on the order of the triangles nor on the number of threads.
+Signs are exact (``geometry._predicates``: coordinates may span 280 decades). A sum is the exact sum of the rounded
+values w·x, w·y or w of the targets inside, rounded once to the nearest float, ties to even (``_words``). So it depends
+on nothing but these targets: other targets, the order of targets and triangles and the number of threads change no bit.
 """
 
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from tricover.targets import _kernels as kernels
 from tricover.targets._kernels import Chosen, Sums, Weighted
 from tricover.targets._rows import BLOCK, NARROW, Rows, fill_bins
+from tricover.targets._words import Grid, Words, make_grid, no_grid, span_of
 from tricover.threads import in_ranges
 
 __all__ = ["Index", "Masses", "build_index", "count_and_sum", "list_members"]
@@ -33,6 +35,7 @@ _PER_BIN = 2  # targets per bin, if they were even
 _FEW_TRIANGLES = 4096  # that are looked up in any order
 _FEW_JUMPS = 0.25  # from one triangle to the next beyond the neighbouring tiles; with fewer, sorting does not pay
 _PART, _CROSSED = 512, 1024  # triangles, or rows that they cross, that are worth a thread
+_AT_ONCE = 1 << 16  # values that are worked out to see how far they span
 _PER_ROW = 16  # bins per row in the table that finds a triangle's first row
 
 
@@ -47,9 +50,11 @@ class Index:
     bins: Integers
     lookup: Integers
 
-    def masses(self, weights: Floats | None) -> "Masses":
-        """Weights (D,), given in the targets' own order; None: one for each."""
-        return Masses(self, np.ones(1) if weights is None else weights[self.names])
+    def masses(self, weights: Floats | None, moments: bool = True) -> "Masses":
+        """Weights (D,), given in the targets' own order; None: one for each. Without moments, only these are summed."""
+        if weights is None:
+            return Masses(self, np.ones(1), moments, single=True)
+        return Masses(self, weights[self.names], moments, single=False)
 
     @property
     def tables(self) -> Rows:
@@ -68,14 +73,41 @@ class Masses:
 
     index: Index
     weights: Floats
+    moments: bool
+    """Whether w·x and w·y are summed, too."""
+    single: bool
+    """Whether every target counts as one, so that there is no w to sum."""
 
     @cached_property
-    def prefix(self) -> Floats:
-        """(blocks, 3, 2) high and low part of the sums of w·x, w·y and w over all targets before each block."""
+    def grids(self) -> tuple[Grid, Grid, Grid]:
+        """How w·x, w·y and w are written as words; side by side in a row of the prefix sums."""
+        wanted, grids, first = (self.moments, self.moments, not self.single), [], 0
+        for term in range(3):
+            grids.append(self._grid(term, first) if wanted[term] else no_grid())
+            first += len(grids[-1].worth)
+        return grids[0], grids[1], grids[2]
+
+    def _grid(self, term: int, first: int) -> Grid:
+        largest, lowest, count = 0.0, np.inf, len(self.index.names)
+        for start in range(0, count, _AT_ONCE):
+            some = slice(start, min(start + _AT_ONCE, count))
+            weights = self.weights if self.single else self.weights[some]
+            values = weights * self.index.points[term, some] if term < 2 else weights
+            largest, lowest = span_of(values, largest, lowest)
+        return make_grid(largest, lowest, count, first)
+
+    @cached_property
+    def prefix(self) -> Words:
+        """(blocks, words) of the sums of w·x, w·y and w over all targets before each block."""
         count = len(self.index.names)
-        sums = np.zeros((count // BLOCK + 1, 3, 2))
-        kernels.block_sums(self.index.points, self.weights, count, sums)
+        sums = np.zeros((count // BLOCK + 1, sum(len(grid.worth) for grid in self.grids)), np.int64)
+        kernels.block_sums(self.index.points, self.weights, count, self.grids, sums)
         return sums
+
+    @property
+    def tables(self) -> Weighted:
+        """What the kernels need to sum."""
+        return Weighted(self.weights, self.grids, self.prefix, self.single)
 
 
 def build_index(positions: Floats) -> Index:
@@ -165,17 +197,20 @@ def _part(index: Index, triangles: Floats) -> int:
 
 
 def count_and_sum(masses: Masses, triangles: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """Number of targets (T,), and sums (T, 3) of w·x, w·y and w, inside triangles (T, 3, 2)."""
+    """Number of targets (T,), and sums (T, 3) of w·x, w·y and w, inside triangles (T, 3, 2), each rounded once.
+
+    Sums of what the masses leave out are 0.
+    """
     index, count = masses.index, len(triangles)
-    tables, weighted = index.tables, Weighted(masses.weights, masses.prefix)
+    tables, weighted = index.tables, masses.tables
     out = Sums(np.zeros(count, np.int64), np.zeros((count, 3)))
     _in_parts(index, triangles, lambda chosen: kernels.sum_inside(chosen, tables, weighted, out))
     return out
 
 
-def list_members(masses: Masses, triangles: Floats) -> tuple[NDArray[np.int64], Integers]:
+def list_members(index: Index, triangles: Floats) -> tuple[NDArray[np.int64], Integers]:
     """Offsets (T + 1,) and names of the targets inside triangles (T, 3, 2)."""
-    index, (counts, _) = masses.index, count_and_sum(masses, triangles)
+    counts, _ = count_and_sum(index.masses(None, moments=False), triangles)
     offsets = np.concatenate([[0], np.cumsum(counts)])
     members = np.empty(offsets[-1], dtype=np.int32)
     tables = index.tables

@@ -161,13 +161,18 @@ class Targets:
         """Weight (…,) and weighted sum of positions (…, 2) of the targets in each triangle (…, 3, 2).
 
         Triangles are closed, may overlap, be flat and run either way round. Without weights each target counts as one.
+        A sum is the exact one of the floats w, w·x or w·y of the targets inside, rounded once to the nearest float:
+        targets outside, the order of targets and the number of threads change no bit of it.
         """
         corners, shape = _checked_triangles(triangles)
         _, sums = count_and_sum(self.masses, corners)
         return sums[:, 2].reshape(shape), sums[:, :2].reshape(*shape, 2)
 
     def sums_in_triangles(self, triangles: ArrayLike, values: ArrayLike) -> Floats:
-        """Sums (…, K) over the targets in each triangle (…, 3, 2) of any values (D, K), or (…,) of values (D,)."""
+        """Sums (…, K) over the targets in each triangle (…, 3, 2) of any values (D, K), or (…,) of values (D,).
+
+        Each is the exact sum, rounded once.
+        """
         corners, shape = _checked_triangles(triangles)
         table = np.asarray(values, dtype=np.float64)
         if table.ndim not in (1, 2) or len(table) != len(self) or not np.isfinite(table).all():
@@ -177,7 +182,7 @@ class Targets:
         columns = np.atleast_2d(table.T)
         sums = np.empty((len(corners), len(columns)))
         for k, column in enumerate(columns):
-            sums[:, k] = count_and_sum(self.index.masses(column), corners)[1][:, 2]
+            sums[:, k] = count_and_sum(self.index.masses(column, moments=False), corners)[1][:, 2]
         return sums.reshape((*shape, *table.shape[1:]))
 
     def members(self, triangles: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -186,7 +191,7 @@ class Targets:
         The targets of triangle k (in flat order) are indices[offsets[k]:offsets[k + 1]], in the index's own order.
         """
         corners, _ = _checked_triangles(triangles)
-        return list_members(self.masses, corners)
+        return list_members(self.index, corners)
 
     def within(self, triangle: ArrayLike) -> "Targets":
         """The still targets in one closed triangle (3, 2), perhaps none: what a single agent sees of them.
