@@ -88,6 +88,7 @@ def test_any_few_targets(data):
     points = data.draw(arrays(np.float64, (data.draw(st.integers(1, 12)), 2), elements=numbers))
     size = st.just(0.0) | st.just(1.0) | st.floats(1e-100, 1e98)
     weights = data.draw(st.none() | arrays(np.float64, len(points), elements=size))
+    weights = None if weights is None or not weights.any() else weights
     triangles = np.stack([EVERYTHING, points[np.arange(3) % len(points)], [[0, 0], [1, 0], [0, 1]]])
     check(points, triangles, weights)
 
@@ -143,7 +144,10 @@ def test_as_many_of_the_largest_as_there_may_be():
     points = np.column_stack([np.full(count, 1 - 2.0**-53), np.r_[2.0**-60, np.full(count - 1, 2.0**-53 - 1)]])
     found, sums = tc.Targets(points).in_triangles(EVERYTHING)
     assert found == count
-    exact = [sum(Fraction(value) * int(times) for value, times in zip(*np.unique(column, return_counts=True), strict=True)) for column in points.T]
+    exact = [
+        sum(Fraction(value) * int(times) for value, times in zip(*np.unique(column, return_counts=True), strict=True))
+        for column in points.T
+    ]
     assert sums.tolist() == [float(value) for value in exact]
 
 

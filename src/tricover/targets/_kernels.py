@@ -242,8 +242,15 @@ def _scratch(index: Rows) -> Any:
 
 @inlined
 def _sum_of_pairs(
-    term: int, pair: Pair, points: Floats, weights: Floats, prefix: Words, surely: Integers, blocks: int,
-    found: Integers, near: int
+    term: int,
+    pair: Pair,
+    points: Floats,
+    weights: Floats,
+    prefix: Words,
+    surely: Integers,
+    blocks: int,
+    found: Integers,
+    near: int,
 ) -> float:
     """The sum of w·x, w·y or w over what is inside, where two words hold it."""
     high, low = np.int64(0), np.int64(0)
@@ -261,8 +268,15 @@ def _sum_of_pairs(
 
 @kernel
 def _sum_of_words(
-    term: int, grid: Grid, points: Floats, weights: Floats, prefix: Words, surely: Integers, blocks: int,
-    found: Integers, near: int
+    term: int,
+    grid: Grid,
+    points: Floats,
+    weights: Floats,
+    prefix: Words,
+    surely: Integers,
+    blocks: int,
+    found: Integers,
+    near: int,
 ) -> float:
     """The same for any number of words."""
     words = np.zeros(prefix.shape[1], np.int64)
