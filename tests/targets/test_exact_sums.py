@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from tests.targets.test_in_triangles import random_triangles
 
 import tricover as tc
-from tests.targets.test_in_triangles import random_triangles
 from tricover.targets import TargetLists
 from tricover.targets._words import add, add_to_pair, make_grid, rounded, rounded_pair, span_of
 
@@ -128,7 +128,7 @@ def test_any_floats_for_any_number_of_values(data):
 @pytest.mark.parametrize("count", [64, 4096, 10**6, 2**31 - 1])
 def test_middles_between_two_floats(count, sign):
     """Ties go to the even one, and a last bit far below decides; sums of all sizes, in words of all sizes."""
-    for places in range(0, 70):
+    for places in range(70):
         for odd in (0, 1):
             for beside in (-1, 0, 1):
                 top = (2**52 + odd) * 2.0**places
