@@ -84,16 +84,23 @@ def _value(points: Floats, weights: Floats, term: int, target: int | np.uint64) 
 
 
 @kernel
-def block_sums(points: Floats, weights: Floats, count: int, grids: tuple[Grid, Grid, Grid], sums: Words) -> None:
-    """Words (blocks, words) of the sums of w·x, w·y and w over all targets before each block."""
-    words = np.zeros(sums.shape[1], np.int64)
-    for target in range(count):
+def block_sums(points: Floats, weights: Floats, count: int, term: int, grid: Grid, sums: Words) -> None:
+    """Words (blocks, words) of the sums of w·x, w·y or w over all targets before each block."""
+    pair, words = grid.pair, np.zeros(sums.shape[1], np.int64)
+    high, low = np.int64(0), np.int64(0)
+    for target in range(count + 1):
         if target % BLOCK == 0:
-            sums[target // BLOCK] = words
-        for term in range(3):
-            add(_value(points, weights, term, target), grids[term], words)
-    if count % BLOCK == 0:
-        sums[-1] = words
+            if pair.scale > 0.0:
+                words[pair.first], words[pair.first + 1] = high, low
+            for word in range(grid.first, grid.first + len(grid.worth)):
+                sums[target // BLOCK, word] = words[word]
+        if target == count:
+            break
+        value = _value(points, weights, term, target)
+        if pair.scale > 0.0:
+            high, low = add_to_pair(value, pair, high, low)
+        else:
+            add(value, grid, words)
 
 
 @kernel
@@ -235,8 +242,15 @@ def _scratch(index: Rows) -> Any:
 
 @inlined
 def _sum_of_pairs(
-    term: int, pair: Pair, points: Floats, weights: Floats, prefix: Words, surely: Integers, blocks: int,
-    found: Integers, near: int
+    term: int,
+    pair: Pair,
+    points: Floats,
+    weights: Floats,
+    prefix: Words,
+    surely: Integers,
+    blocks: int,
+    found: Integers,
+    near: int,
 ) -> float:
     """The sum of w·x, w·y or w over what is inside, where two words hold it."""
     high, low = np.int64(0), np.int64(0)
@@ -254,8 +268,15 @@ def _sum_of_pairs(
 
 @kernel
 def _sum_of_words(
-    term: int, grid: Grid, points: Floats, weights: Floats, prefix: Words, surely: Integers, blocks: int,
-    found: Integers, near: int
+    term: int,
+    grid: Grid,
+    points: Floats,
+    weights: Floats,
+    prefix: Words,
+    surely: Integers,
+    blocks: int,
+    found: Integers,
+    near: int,
 ) -> float:
     """The same for any number of words."""
     words = np.zeros(prefix.shape[1], np.int64)
@@ -273,6 +294,8 @@ def sum_inside(chosen: Chosen, index: Rows, masses: Weighted, out: Sums) -> None
     """Number of targets, and sums of w·x, w·y and w, inside each chosen triangle."""
     triangles, places = chosen
     weights, (grid_x, grid_y, grid_w), prefix, single = masses
+    # Plain numbers are taken out of the loop, and arrays go to functions one by one: tuples with arrays in them, made
+    # or unpacked for each triangle, would take half of the time again.
     pair_x, pair_y, pair_w = grid_x.pair, grid_y.pair, grid_w.pair
     counts, sums = out
     points = index.points

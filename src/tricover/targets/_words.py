@@ -21,7 +21,19 @@ from numpy.typing import NDArray
 
 from tricover.compiled import inlined, kernel
 
-__all__ = ["Grid", "Pair", "Words", "add", "add_to_pair", "make_grid", "no_grid", "rounded", "rounded_pair", "span_of", "sum_lists"]
+__all__ = [
+    "Grid",
+    "Pair",
+    "Words",
+    "add",
+    "add_to_pair",
+    "make_grid",
+    "no_grid",
+    "rounded",
+    "rounded_pair",
+    "span_of",
+    "sum_lists",
+]
 
 Floats = NDArray[np.float64]
 Words = NDArray[np.int64]

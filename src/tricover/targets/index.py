@@ -101,7 +101,9 @@ class Masses:
         """(blocks, words) of the sums of w·x, w·y and w over all targets before each block."""
         count = len(self.index.names)
         sums = np.zeros((count // BLOCK + 1, sum(len(grid.worth) for grid in self.grids)), np.int64)
-        kernels.block_sums(self.index.points, self.weights, count, self.grids, sums)
+        for term, grid in enumerate(self.grids):
+            if len(grid.worth):
+                kernels.block_sums(self.index.points, self.weights, count, term, grid, sums)
         return sums
 
     @property

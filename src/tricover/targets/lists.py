@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tricover.targets._words import make_grid, span_of, sum_lists
 from tricover.targets.targets import Targets
 
 __all__ = ["EMPTY", "NAMELESS", "TargetLists"]
@@ -114,11 +115,13 @@ class TargetLists:
         return TargetLists(self.offsets, *(getattr(self, name)[order] for name in _COLUMNS))
 
     def sums(self) -> Floats:
-        """Sums (A, 3) of w, w·x and w·y, added up in the order of the list."""
+        """Sums (A, 3) of the floats w, w·x and w·y, exact and rounded once: see ``Targets.in_triangles``."""
         columns = self.weights, self.weights * self.points[:, 0], self.weights * self.points[:, 1]
-        rows = self.owners
-        sums = [np.bincount(rows, column, minlength=len(self)) for column in columns]
-        return np.stack(sums, axis=1).astype(np.float64)  # of nothing, NumPy counts whole numbers
+        sums, longest = np.zeros((len(self), 3)), int(np.diff(self.offsets).max(initial=0))
+        for term, column in enumerate(columns):
+            grid = make_grid(*span_of(column, 0.0, np.inf), longest)
+            sum_lists(column, self.offsets, grid, sums[:, term])
+        return sums
 
     def targets(self, row: int) -> Targets:
         """One list as targets, perhaps none."""
