@@ -1,24 +1,27 @@
 """NPY: a plain array of x, y[, z[, weight]], or a structured one with named columns. Never pickled.
 
+Zarr: a plain array of x, y[, z], which can be read in pieces, see ``zarr_array``.
+
 The header says what the file holds, and is believed only as far as the file's length bears it out.
 """
 
 import ast
 import io
 import math
+import os
 import sys
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tricover.errors import FileFormatError, shown
+from tricover.errors import FileFormatError, InputError, shown
 from tricover.formats.columns import NAMELESS, from_columns, roles, to_columns
 from tricover.formats.points import Points
 from tricover.formats.projection import Projection
 from tricover.limits import check_room
 
-__all__ = ["from_npy", "npy_array", "to_npy"]
+__all__ = ["from_npy", "from_zarr", "npy_array", "to_npy", "zarr_array"]
 
 _MAGIC = b"\x93NUMPY"
 _LENGTH_BYTES = {1: 2, 2: 4, 3: 4}  # of the header's length, by the format's version
@@ -95,6 +98,31 @@ def _values(column: NDArray[Any], rows: int, where: str) -> list[object]:
         raise FileFormatError(f"{where} holds text of characters that do not exist")
     values: list[object] = flat.tolist()
     return values
+
+
+def zarr_array(path: str | os.PathLike[str]) -> Any:
+    """A Zarr array of pairs or triples of floats; nothing of it is read yet."""
+    import zarr
+
+    try:
+        array = zarr.open_array(os.fspath(path), mode="r")
+    except (OSError, ValueError, KeyError, RuntimeError) as error:  # what Zarr raises for what it cannot make out
+        raise FileFormatError(f"{path}: this is not a Zarr array ({type(error).__name__})") from None
+    if array.dtype != np.float64 or len(array.shape) != 2 or array.shape[1] not in (2, 3) or not array.shape[0]:
+        raise FileFormatError(f"{path} holds {array.dtype} of shape {array.shape}: expected float64, (N, 2) or (N, 3)")
+    return array
+
+
+def from_zarr(path: str | os.PathLike[str]) -> Points:
+    """All points of a Zarr array."""
+    array = zarr_array(path)
+    check_room(16.0 * array.shape[0] * array.shape[1], f"{array.shape[0]} points")
+    try:
+        return Points(np.asarray(array[...]))
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise FileFormatError(f"{path} is damaged: {error}") from None
 
 
 def to_npy(points: Points) -> bytes:

@@ -1,4 +1,7 @@
-"""Files by their ending: points in ``.csv``, ``.txt``, ``.tsv``, ``.npy``, ``.json``, ``.geojson``; maps in TIFF."""
+"""Files by their ending: points in ``.csv``, ``.txt``, ``.tsv``, ``.npy``, ``.json``, ``.geojson``; maps in TIFF.
+
+A folder ``.zarr`` is a Zarr array of points, for teams that are larger than memory elsewhere.
+"""
 
 import os
 from collections.abc import Callable, Sequence
@@ -7,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from tricover.errors import FileFormatError, InputError, listed
-from tricover.formats.binary import from_npy, to_npy
+from tricover.formats.binary import from_npy, from_zarr, to_npy
 from tricover.formats.delimited import from_csv, to_csv
 from tricover.formats.filling import Filling
 from tricover.formats.geojson import from_geojson, is_geojson, polygons_of, to_geojson
@@ -27,6 +30,7 @@ _WRITERS: dict[str, Callable[[Points], str | bytes]] = {
 }
 _DELIMITED = (".csv", ".tsv", ".txt")
 _ENDINGS = (*_DELIMITED, ".npy", ".json", ".geojson")
+_FOLDER = ".zarr"
 _POLYGONS = (".geojson", ".json")
 
 
@@ -53,9 +57,9 @@ def read_points(
     plane = _plane(projection, origin)
     filling = Filling(points, density, seed)
     suffix = Path(path).suffix.lower()
-    known = (*_ENDINGS, *RASTERS)
+    known = (*_ENDINGS, _FOLDER, *RASTERS)
     if suffix not in known and not os.path.isdir(path):  # of a folder, what is read says that it is one
-        raise FileFormatError(f"{path}: unknown ending {suffix!r}; expected {listed(known, 9)}")
+        raise FileFormatError(f"{path}: unknown ending {suffix!r}; expected {listed(known, 10)}")
     is_map = suffix in RASTERS or extent is not None
     if is_map and (density is not None or seed is not None):
         raise InputError("a map is not filled, but thinned: give points instead of density and seed")
@@ -94,6 +98,8 @@ def _plane(projection: Projection | None, origin: Sequence[float] | None) -> Pro
 
 def _found(path: str | os.PathLike[str], suffix: str, plane: Projection | None, filling: Filling) -> Points:
     """What is in a point file, in the plane if it is in degrees, and in its own else."""
+    if suffix == _FOLDER:
+        return from_zarr(path)
     data = read_whole(path)
     document = None if suffix in (*_DELIMITED, ".npy") else document_of(data, path)
     if document is not None and (suffix == ".geojson" or is_geojson(document)):

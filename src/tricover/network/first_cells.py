@@ -39,7 +39,8 @@ def frame_of(reference: Floats, choice: Choice) -> Frame:
     candidates = _candidates(reference)
     boundary = candidates[convex_hull(scaled(np.asarray(reference[candidates]))).vertices]
     if isinstance(choice, int):
-        bests = [choice]
+        at_hand = choice not in boundary
+        bests = [choice] if at_hand else list(range(len(reference)))  # else all are named in the error
     else:
         bests = [best for part in _chunks(reference) for best in _best_of(reference, part, boundary, choice)]
     return Frame(boundary, _core(reference, np.array(bests, np.int64), boundary, choice))
@@ -56,8 +57,8 @@ def _candidates(reference: Floats) -> Indices:
     for part in _chunks(reference):
         places = np.asarray(reference[part[0] : part[-1] + 1])
         sizes = np.abs(places)
-        largest, least = max(largest, float(sizes.max())), min(least, float(sizes[sizes > 0].min(initial=np.inf)))
-        if not np.isfinite(largest):
+        largest, least = max(float(sizes.max()), largest), min(least, float(sizes[sizes > 0].min(initial=np.inf)))
+        if not np.isfinite(largest):  # or no number, which stays when it comes first
             break
         try:
             found.append(part[np.sort(convex_hull(scaled(places)).vertices)])

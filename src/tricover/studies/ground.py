@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.errors import InputError, listed
+from tricover.formats.binary import zarr_array
 from tricover.formats.points import LARGEST
 from tricover.formats.writing import draft_of
 from tricover.simulation import Scenario
@@ -100,19 +101,16 @@ def open_sources(scenario: Scenario) -> Sources:
 def _on_disk(path: Path) -> Any:
     """Pairs of coordinates in a file that can stay on disk; None: it has to be read as a whole."""
     suffix = Path(path).suffix.lower()
-    if suffix not in (".npy", ".zarr"):
+    if suffix == ".zarr":
+        array = OnDisk(zarr_array(path))
+        return array if array.shape[1] == 2 else None
+    if suffix != ".npy":
         return None
     try:
-        if suffix == ".npy":
-            array: Any = np.load(path, mmap_mode="r", allow_pickle=False)
-        else:
-            import zarr
-
-            array = OnDisk(zarr.open_array(path, mode="r"))
-            return array if array.shape[1:] == (2,) and len(array) else None
+        rows = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError):
         return None  # who reads it as a whole says what is wrong
-    return array if array.dtype == np.float64 and array.ndim == 2 and array.shape[1] == 2 and len(array) else None
+    return rows if rows.dtype == np.float64 and rows.ndim == 2 and rows.shape[1] == 2 and len(rows) else None
 
 
 class TargetTiles:

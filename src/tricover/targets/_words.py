@@ -14,7 +14,7 @@ up to 2100 binary places, gets as many words as it takes, and more time.
 """
 
 from math import ceil, frexp, ldexp
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,7 +116,7 @@ def span_of(values: Floats, largest: float, lowest: float) -> tuple[float, float
 
 
 @inlined
-def add_to_pair(value: float, pair: Pair, high: int, low: int) -> tuple[int, int]:
+def add_to_pair(value: float, pair: Pair, high: Any, low: Any) -> Any:
     """Add a value to two words; each step is exact."""
     scaled = value * pair.scale
     whole = np.int64(scaled)
@@ -135,7 +135,7 @@ def add(value: float, grid: Grid, words: Words) -> None:
 
 
 @inlined
-def rounded_pair(high: int, low: int, pair: Pair) -> float:
+def rounded_pair(high: Any, low: Any, pair: Pair) -> float:
     """The sum of two words, rounded once."""
     high, low = high + (low >> pair.bits), low & ((1 << pair.bits) - 1)
     base, limit = float(1 << pair.bits), 1 << _EXACT
