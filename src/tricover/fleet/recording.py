@@ -13,6 +13,7 @@ the run is one of a perfect world. Otherwise its world is one in which messages 
 Where the mission itself plays late messages, who has heard of which repair follows from the mission's draws.
 """
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
@@ -108,13 +109,24 @@ class Tracks:
         here = [agent for agent in spoke if agent in self.memories or not missed[agent]]
         there = [agent for agent in here if expected[agent] or last[agent] == newest]
         end = max(min(min(map(self._acted, there)), self.mission.scenario.steps), 0)
-        # What somebody did in the last steps may be lost. A record that ends a little earlier then knows of all.
-        known = (step for step in range(end, max(end - SLOWER, 0), -1) if self._know_of(there, step - 1))
+        # Where somebody was in the last steps may be lost. A record that ends a little earlier then knows of all.
+        spoken = {agent: sorted(self.places[agent]) for agent in there}
+        known = (
+            step
+            for step in range(end, max(end - SLOWER, 0), -1)
+            if all(self._knows_place(agent, step, spoken[agent]) for agent in there)
+        )
         return next(known, end)
 
-    def _know_of(self, agents: list[int], step: int) -> bool:
-        """Whether it is known what some agents did in a step."""
-        return all(step in self.actions.get(agent, {}) for agent in agents)
+    def _knows_place(self, agent: int, step: int, spoken: list[int]) -> bool:
+        """Whether it is known where an agent was: it said so, or stood still between two steps of which it spoke.
+
+        Who skips steps to catch up does stand still. It need not be taken for one whose words were lost.
+        """
+        places, after = self.places[agent], bisect_left(spoken, step)
+        if step in places:
+            return True
+        return 0 < after < len(spoken) and places[spoken[after - 1]] == places[spoken[after]]
 
     def _missed_by_most(self, agents: list[int]) -> NDArray[np.bool_]:
         """Who is gone by what most of some agents believed last, (N,)."""
