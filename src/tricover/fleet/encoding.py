@@ -7,6 +7,7 @@
     intent   a point
     memory   a line of JSON with names, types and shapes, then the numbers
     command  a JSON text
+    denied   two numbers
 
 ``decoded`` takes nothing for granted: bytes of any kind and length become a message or a ``MalformedError``.
 """
@@ -23,6 +24,7 @@ from tricover.fleet.messages import (
     SIGNATURE,
     Action,
     Command,
+    Denied,
     Header,
     Intent,
     MalformedError,
@@ -48,8 +50,9 @@ _PLACE = struct.Struct("<ddqhhhiiidddddBIBH")
 _PAST = struct.Struct("<qddqhhhiiidddddB")
 _INTENT = struct.Struct("<dd")
 _COUNTS = struct.Struct("<II")
+_DENIED = struct.Struct("<QQ")
 _POINT = np.dtype([("name", "<i8"), ("x", "<f8"), ("y", "<f8"), ("weight", "<f8"), ("fresh", "u1")])
-_INTENTS, _COMMANDS, _MEMORIES = 2, 3, 4
+_INTENTS, _COMMANDS, _MEMORIES, _DENIALS = 2, 3, 4, 5
 _KINDS = {"|b1", "|i1", "|u1", *(f"<{kind}{size}" for kind in "iu" for size in (2, 4, 8)), "<f4", "<f8"}
 _DIMENSIONS = 8  # of an array that is remembered, at most
 _SETTLED, _HOLDS, _TELLS = 1, 2, 4
@@ -86,6 +89,8 @@ def decoded(data: bytes, header: Header, agents: int) -> Message:
             return _command(bytes(body))
         if header.kind == _MEMORIES:
             return _memories(bytes(body))
+        if header.kind == _DENIALS:
+            return Denied(*_DENIED.unpack(body))
     except MalformedError:
         raise
     except (struct.error, ValueError, OverflowError, TypeError, RecursionError) as error:
@@ -100,6 +105,8 @@ def _body(message: Message) -> tuple[int, bytes]:
         return _INTENTS, _INTENT.pack(*message.point)
     if isinstance(message, Command):
         return _COMMANDS, json.dumps([message.word, message.values], allow_nan=False).encode()
+    if isinstance(message, Denied):
+        return _DENIALS, _DENIED.pack(message.messages, message.connections)
     arrays = {name: np.ascontiguousarray(rows) for name, rows in message.memory.items()}
     head = [[name, rows.dtype.newbyteorder("<").str, rows.shape] for name, rows in arrays.items()]
     data = b"".join(rows.astype(rows.dtype.newbyteorder("<")).tobytes() for rows in arrays.values())

@@ -21,6 +21,7 @@ from tricover.fleet.messages import OPERATOR, Command, NoSeal, mission_digest
 from tricover.fleet.orders import with_targets
 from tricover.fleet.radio import Radio
 from tricover.fleet.recording import Tracks, run_of
+from tricover.fleet.routing import route
 from tricover.fleet.tower import Report, Tower
 from tricover.fleet.zenoh_bus import open_bus
 from tricover.simulation import Mission, Run
@@ -144,19 +145,16 @@ def watch_flight(
 
 def route_until_stopped(endpoints: list[str], keys: str | PathLike[str] | None, agents: int) -> None:
     """Be a router, until this process is told to end."""
-    import zenoh
-
-    config = router_config(endpoints, None if keys is None else Keys.load(keys), agents, insecure_links=True)
+    loaded = None if keys is None else Keys.load(keys)
+    config = router_config(endpoints, loaded, agents, insecure_links=True)
     os.environ.setdefault("ZENOH_RUNTIME", _threads_for(agents))
 
-    async def route() -> None:
+    async def serve() -> None:
         stopped = asyncio.Event()
         _when_told_to_end(stopped.set)
-        session: Any = zenoh.open(config)
-        await stopped.wait()
-        session.close()
+        await route(config, loaded, stopped)
 
-    asyncio.run(route())
+    asyncio.run(serve())
 
 
 def _when_told_to_end(do: Callable[[], Any]) -> None:

@@ -11,7 +11,7 @@ from statistics import median, quantiles
 import numpy as np
 
 from tricover.fleet.journal import Journal
-from tricover.fleet.messages import Command, Place
+from tricover.fleet.messages import ROUTER, Command, Denied, Place
 from tricover.fleet.radio import Radio
 from tricover.fleet.recording import Tracks
 from tricover.simulation import Mission
@@ -72,8 +72,11 @@ class Tower:
         self._steps: dict[int, int] = {}
         self._known: dict[str, bytes] = {}
         self._unsettled: dict[int, int] = {}
+        self._denied: dict[int, Denied] = {}
+        """What routers said last, by when they began: each counts from its own beginning."""
         self.radio.bus.subscribe(f"{self.radio.root}/agent/*/place", self.hear)
         self.radio.bus.subscribe(f"{self.radio.root}/operator/command", self.hear)
+        self.radio.bus.subscribe(self.radio.key_of(ROUTER), self.hear_router)
         self.radio.watch_tokens(self.token)
 
     def hear(self, key: str, data: bytes) -> None:
@@ -102,6 +105,12 @@ class Tower:
                 -1 if np.array_equal(before, message.living) else actions[0].step,
             )
             self._last[agent], self._steps[agent] = message, header.step
+
+    def hear_router(self, key: str, data: bytes) -> None:
+        """The router said how much it has denied."""
+        found = self.radio.opened(key, data)
+        if found is not None and isinstance(found[1], Denied):
+            self._denied[found[0].boot] = found[1]
 
     def token(self, agent: int, boot: str, alive: bool) -> None:
         """Somebody's token came or went."""
@@ -143,7 +152,12 @@ class Tower:
 
     def _refused(self) -> dict[str, int]:
         """How many messages were dropped, by reason; those that a flood pushed out were not even looked at."""
-        others = {"flood": self.radio.bus.dropped, "by agents": sum(place.refused for place in self._last.values())}
+        others = {
+            "flood": self.radio.bus.dropped,
+            "denied": sum(denied.messages for denied in self._denied.values()),
+            "not let in": sum(denied.connections for denied in self._denied.values()),
+            "by agents": sum(place.refused for place in self._last.values()),
+        }
         return {**self.radio.refused, **{reason: count for reason, count in others.items() if count}}
 
     def _expected(self, agent: int, step: int) -> bool:
