@@ -164,7 +164,7 @@ class Intruder:
 
 
 async def flown(keys, plain, secure):
-    """Fly the team while it is attacked; gives the diaries, what agents, a recorder and the router refused, and whom."""
+    """Fly the team while it is attacked; gives diaries, what agents, recorder and router refused, and the intruder."""
     flight, digest = mission(), mission_digest(mission(), "friday")
     begin = flight.start()
 
