@@ -6,7 +6,7 @@ import pytest
 import tricover as tc
 from tests.fleet.test_agent import mission_of
 from tricover.errors import InputError
-from tricover.fleet.messages import Action, Header, Place
+from tricover.fleet.messages import OPERATOR, Action, Command, Header, Place
 from tricover.fleet.recording import Tracks, run_of
 
 AGENTS, STEPS, LOST, FOLLOWER = 8, 40, 7, 5
@@ -81,6 +81,25 @@ def test_who_stood_still_meanwhile_does_not_end_the_record(lost):
     run = run_of(tracks)
     assert np.array_equal(run.positions[-1, FOLLOWER], run.positions[0, FOLLOWER])
     assert tc.certify(run)["messages"].verdict == "holds"
+
+
+@pytest.mark.parametrize("word", ["land", "end"])
+@pytest.mark.parametrize(("agents", "steps"), [(None, 30), ([3], STEPS)])
+def test_what_is_done_after_all_were_told_to_end_is_no_part_of_the_record(word, agents, steps):
+    """Who ends first is missed, and others move on account of that. An order that is not for all ends no flight."""
+    tracks = Tracks(mission_of(AGENTS, STEPS))
+    start = tracks.mission.start().positions
+    for step in range(STEPS + 1):
+        if step == 31:
+            order = Command(word, {} if agents is None else {"agents": agents})
+            tracks.add(Header(1, b"", OPERATOR, 1, 1, 0.0, 0), order)
+            tracks.add(Header(1, b"", OPERATOR, 1, 2, 0.0, 0), order)
+        for agent in range(AGENTS):
+            place = tuple((start[agent] + max(step - 31, 0)).tolist())
+            action, everybody = Action(step - 1, (0, 0, 0), settled=True), np.ones(AGENTS, bool)
+            tracks.add(Header(1, b"", agent, 1, step, 0.0, step), Place(place, action, everybody))
+    assert tracks.steps == steps
+    assert np.array_equal(run_of(tracks).positions[-1], start) is (agents is None)
 
 
 def tracks_without_words(lost, moves=0.5):

@@ -59,6 +59,8 @@ class Tracks:
         actions: what each agent did at each step, and whom it took for alive, as bytes of (N,) truth values.
         told: how many points it told and reported at a step, by agent and step.
         memories: what agents remember in the end.
+        told_to_end: the last step that each agent had spoken of when all were told to end. Who ends first is missed by
+            the others, who then act in another network: that is no part of the flight any more.
     """
 
     mission: Mission
@@ -66,6 +68,7 @@ class Tracks:
     actions: dict[int, dict[int, tuple[Action, bytes]]] = field(default_factory=dict)
     told: dict[int, dict[int, tuple[int, int]]] = field(default_factory=dict)
     memories: dict[int, Memory] = field(default_factory=dict)
+    told_to_end: dict[int, int] = field(default_factory=dict)
 
     def add(self, header: Header, message: Message) -> None:
         """Keep what a member said."""
@@ -73,6 +76,8 @@ class Tracks:
             if message.word == "targets":
                 with suppress(InputError):  # agents do not follow it either
                     self.mission = with_targets(self.mission, message.values)
+            if message.word in ("land", "end") and message.values.get("agents") is None and not self.told_to_end:
+                self.told_to_end = {agent: self.last_step(agent) for agent in self.places}
         elif isinstance(message, Memories):
             self.memories[header.sender] = message.memory
         elif isinstance(message, Place):
@@ -108,7 +113,8 @@ class Tracks:
         missed = self._missed_by_most(spoke)
         here = [agent for agent in spoke if agent in self.memories or not missed[agent]]
         there = [agent for agent in here if expected[agent] or last[agent] == newest]
-        end = max(min(min(map(self._acted, there)), self.mission.scenario.steps), 0)
+        ends = [min(self._acted(agent), self.told_to_end.get(agent, newest)) for agent in there]
+        end = max(min([*ends, self.mission.scenario.steps]), 0)
         # Where somebody was in the last steps may be lost. A record that ends a little earlier then knows of all.
         spoken = {agent: sorted(self.places[agent]) for agent in there}
         known = (
