@@ -13,7 +13,10 @@ from tests.fleet.test_agent import mission_of
 from tests.fleet.test_links import changed, free, is_refused
 from tests.ports import free_port
 from tricover.fleet.bus import MemoryHub
+from tricover.fleet.controls import Controls
+from tricover.fleet.crew import Settings
 from tricover.fleet.encoding import encoded
+from tricover.fleet.flight import fly_fleet
 from tricover.fleet.keys import Keys, make_keys
 from tricover.fleet.links import member_config
 from tricover.fleet.messages import ROUTER, Command, Denied, Header, NoSeal
@@ -21,6 +24,7 @@ from tricover.fleet.radio import NO_MISSION, Radio
 from tricover.fleet.routing import Log
 from tricover.fleet.tower import Tower
 from tricover.fleet.zenoh_bus import open_bus
+from tricover.simulation import Mission
 
 AGENTS, MANY, LONG = 8, 2_000, 120.0
 BLOCK = {"congestion_control": zenoh.CongestionControl.BLOCK}
@@ -128,6 +132,24 @@ def test_connections_by_quic_are_counted_too(keys, who):
 
     with routing([endpoint], keys / "ours" / "router", AGENTS):
         assert asyncio.run(asyncio.wait_for(counts(), LONG)).keys() == {"not let in"}
+
+
+def test_a_flight_on_this_machine_tells_who_was_not_let_in(keys, monkeypatch):
+    port, controls, tried = free_port(), Controls(orders=True, processes=True), []
+    monkeypatch.setattr("tricover.fleet.flight._free_port", lambda links: port)
+
+    def follow(report, tower):
+        if report.step > 0 and not tried:
+            tried.append(refused_once(port, keys, "foreign/agent-1"))
+        if report.refused:
+            controls.ask("order", word="end", values={})
+
+    settings = Settings(keys=keys / "ours", seconds=LONG)
+    mission = Mission.of(mission_of(AGENTS).scenario.replace(stop_when_settled=False))
+    flown = fly_fleet(mission, settings, progress=follow, controls=controls)
+    assert flown.report.refused == {"not let in": 1}
+    assert flown.alive == AGENTS
+    assert flown.seconds < LONG
 
 
 def said(denied, boot, counter, *, sender=ROUTER, mission=NO_MISSION):
