@@ -223,7 +223,8 @@ def _played(mission: Mission, positions: Floats, steps: int) -> NDArray[np.int32
     if mission.world.channel.perfect:
         return None
     begin = mission.start()
-    memory, post = {name: begin.memory[name] for name in HEARD}, begin.post
+    memory = {name: begin.memory[name] for name in HEARD}
+    post = begin.post
     sent = np.full((mission.world.channel.history + 1, mission.agents, 2), np.nan)
     found = np.zeros((steps, mission.agents), np.int32)
     for step in range(steps):
@@ -269,10 +270,11 @@ def _recorded_mission(
 ) -> Mission:
     """The mission as it was flown: with the epochs that there were, and late messages if some were."""
     mission = tracks.mission
-    scenario, oldest = mission.scenario, max(int(ages.max(initial=0)), _longest_wait(mission, ages))
+    scenario = mission.scenario
+    oldest = max(int(ages.max(initial=0)), _longest_wait(mission, ages))
     planned = [epoch for epoch in mission.epochs if epoch.start < steps]
-    as_planned = [epoch.start for epoch in epochs] == [epoch.start for epoch in planned] and all(
-        mine.told is own.told for mine, own in zip(epochs, planned, strict=True)
+    as_planned = len(epochs) == len(planned) and all(
+        mine.start == own.start and mine.told is own.told for mine, own in zip(epochs, planned, strict=True)
     )
     if as_planned:
         epochs = list(mission.epochs)
@@ -285,7 +287,8 @@ def _recorded_mission(
 
 def _longest_wait(mission: Mission, ages: NDArray[np.int32]) -> int:
     """For how many steps in a row somebody who listens to others did not act on what it heard."""
-    waited, longest = np.zeros(ages.shape[1:], np.int64), 0
+    waited = np.zeros(ages.shape[1:], np.int64)
+    longest = 0
     for step, age in enumerate(ages):
         network = mission.epoch_at(step).network
         listens = np.zeros(len(age), np.bool_)
@@ -328,17 +331,20 @@ class _Flight:
 
     def steps(self, begin: State) -> Iterable[Step]:
         """The steps of the run, from its beginning on."""
-        tracks, mission, count = self.tracks, self.mission, len(self.ages)
+        tracks, mission = self.tracks, self.mission
+        count = len(self.ages)
         cells = _of_actions(tracks, count, lambda action: action.cells, NO_CELL, (3,), np.int32)
         misses = _of_actions(tracks, count, lambda action: action.miss, 0.0, (), np.float64)
         weights = _of_actions(tracks, count, lambda action: action.weights, np.nan, (3,), np.float64)
         settled = _of_actions(tracks, count, lambda action: action.settled, False, (), np.bool_)
         offs = _of_actions(tracks, count, lambda action: action.off, 0.0, (), np.float64)
         follow = cells_follow(tracks.mission)
-        morphs, memory = mission.scenario.control.motion == "morph", self._memory(begin)
+        morphs = mission.scenario.control.motion == "morph"
+        memory = self._memory(begin)
         for step in range(count):
             epoch = mission.epoch_at(step)
-            present, launching = epoch.present(mission.agents), step < mission.launch
+            present = epoch.present(mission.agents)
+            launching = step < mission.launch
             arrived = bool(settled[step, present].all()) and not launching
             cell = None if follow else Cells(*(cells[step, :, which].copy() for which in range(3)))
             transition = Transition(
