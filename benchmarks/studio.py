@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 from playwright.sync_api import Browser
-from tests.browser.long_run import free_port
 from tests.browser.studio_page import Visitor, browsing
+from tests.ports import free_port
 from tests.studio.served import served
 
 import tricover as tc

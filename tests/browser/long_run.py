@@ -7,7 +7,6 @@ after its garbage was collected, of all processes of the browser. Exit code 1: s
 
 import argparse
 import os
-import socket
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tests.browser.studio_page import Visitor, browsing
+from tests.ports import free_port
 
 COMMAND = "from tricover.cli.main import command; command()"
 WARM = 0.3  # share of a server's life in which caches, and the list of what can be undone, become full
@@ -58,12 +58,6 @@ def running(place):
             yield process, process.stdout.readline().strip()
         finally:
             process.terminate()
-
-
-def free_port():
-    with socket.socket() as opened:
-        opened.bind(("127.0.0.1", 0))
-        return opened.getsockname()[1]
 
 
 def held(process):

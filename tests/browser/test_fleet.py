@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.browser.studio_page import Visitor
-from tests.cli.test_fleet import LONG, PROGRAM, begun, ended, free_port, tricover
+from tests.cli.test_fleet import LONG, PROGRAM, begun, ended, tricover
+from tests.ports import free_port
 
 AGENTS = 10
 SCENARIO = """

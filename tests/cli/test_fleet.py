@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -11,6 +10,7 @@ from contextlib import ExitStack
 
 import numpy as np
 import pytest
+from tests.ports import free_port
 from typer.testing import CliRunner
 
 import tricover as tc
@@ -60,12 +60,6 @@ def ended(program):
     """Exit code and what a process said."""
     said = program.communicate(timeout=LONG)
     return program.returncode, "\n".join(said)
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 def test_a_fleet_flies_a_scenario_and_keeps_it(scenario, tmp_path):

@@ -1,6 +1,5 @@
 """Autopilots for tests: in this process, on a loopback port, faster than real time."""
 
-import socket
 from contextlib import contextmanager
 from threading import Event, Thread
 
@@ -11,12 +10,6 @@ from tricover.fleet.autopilot_udp import Station, serve
 
 PATIENT = {"COM_OF_LOSS_T": 1e6, "COM_DL_LOSS_T": 1e6, "COM_DISARM_LAND": 0.2, "COM_DISARM_PRFLT": 1e6}
 """No failsafe comes because a machine is busy."""
-
-
-def free_port():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 @contextmanager

@@ -13,7 +13,8 @@ from mavsdk.plugins.action import ActionError
 from mavsdk.plugins.offboard import PositionNedYaw
 from pymavlink.dialects.v20 import common
 
-from tests.fleet.served import PATIENT, free_port, served
+from tests.fleet.served import PATIENT, served
+from tests.ports import free_port
 from tricover.errors import InputError
 from tricover.fleet.autopilot import Autopilot
 from tricover.fleet.autopilot_udp import Station
@@ -53,7 +54,7 @@ async def fly(port):
 
 def test_mavsdk_flies_it():
     log_subscribe(lambda *_: True)
-    port, autopilot = free_port(), Autopilot(system=7, parameters=PATIENT)
+    port, autopilot = free_port("udp"), Autopilot(system=7, parameters=PATIENT)
     with served(autopilot, port=port):
         system, health, there = asyncio.run(asyncio.wait_for(fly(port), LONG))
     assert system == 7

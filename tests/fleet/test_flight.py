@@ -122,6 +122,7 @@ def test_what_is_asked_for_in_flight_is_done():
     settings = Settings(faults=Faults(on_demand=True), seconds=LONG)
     flown = fly_fleet(mission, settings, progress=follow, controls=controls)
     assert not plan
+    assert flown.report.agreed, "that all leave as they were told to is no disagreement"
     assert flown.alive == AGENTS
     assert not flown.exits
     assert flown.seconds < LONG

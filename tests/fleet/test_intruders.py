@@ -12,6 +12,7 @@ import pytest
 import zenoh
 
 import tricover as tc
+from tests.fleet.routers import routing
 from tests.fleet.test_links import free, is_refused
 from tricover.fleet.agent import fly
 from tricover.fleet.encoding import encoded
@@ -20,8 +21,10 @@ from tricover.fleet.links import member_config, router_config
 from tricover.fleet.member import Member
 from tricover.fleet.messages import (
     OPERATOR,
+    ROUTER,
     Action,
     Command,
+    Denied,
     Header,
     Intent,
     NoSeal,
@@ -34,6 +37,7 @@ from tricover.fleet.zenoh_bus import open_bus
 from tricover.simulation import Mission
 
 AGENTS, STEPS, FLOOD, LONG = 8, 24, 20_000, 300.0
+MANY = 20
 MANNERS = replace(TOGETHER, repeat=0.2, farewells=10)
 REASONS = {
     "malformed",
@@ -158,7 +162,7 @@ class Intruder:
 
 
 async def flown(keys, plain, secure):
-    """Fly the team while it is attacked; gives the diaries, what was refused by agents and a recorder, and by whom."""
+    """Fly the team while it is attacked; gives diaries, what agents, recorder and router refused, and the intruder."""
     flight, digest = mission(), mission_digest(mission(), "friday")
     begin = flight.start()
 
@@ -170,6 +174,12 @@ async def flown(keys, plain, secure):
     recorder = radio_of("recorder", None)
     recorder.bus.subscribe(f"{recorder.root}/**", recorder.opened)
     recorder.watch_tokens(lambda *_: None)
+    by_router = [Denied(0, 0)]
+
+    def hear_router(key, data):
+        by_router.append(recorder.opened(key, data)[1])
+
+    recorder.bus.subscribe(recorder.key_of(ROUTER), hear_router)
     intruder = Intruder(digest, keys, plain, secure)
     attack = asyncio.create_task(intruder.attack())
     try:
@@ -179,20 +189,22 @@ async def flown(keys, plain, secure):
             await asyncio.gather(*tasks)
             while not recorder.refused.keys() >= REASONS:
                 await asyncio.sleep(0.01)
+            while by_router[-1].messages <= MANY:  # to the last one, in test_routing: here links may drop some
+                await asyncio.sleep(0.01)
     finally:
         attack.cancel()
         intruder.close()
         for radio in (*radios, recorder):
             radio.bus.close()
-    return agents, sum((radio.refused for radio in radios), Counter()), recorder.refused, intruder
+    by_agents = sum((radio.refused for radio in radios), Counter())
+    return agents, by_agents, recorder.refused, by_router[-1], intruder
 
 
 def test_a_team_that_is_attacked_does_what_the_simulator_does(keys):
     secure, plain = free(), free("tcp")
-    config = router_config([secure, plain], keys / "ours" / "router", AGENTS, insecure_links=True)
-    with zenoh.open(config):
+    with routing([secure, plain], keys / "ours" / "router", AGENTS):
         is_refused(member_config(secure, keys / "foreign" / "agent-1"))
-        agents, by_agents, by_recorder, intruder = asyncio.run(flown(keys, plain, secure))
+        agents, by_agents, by_recorder, by_router, intruder = asyncio.run(flown(keys, plain, secure))
     run = tc.simulate(mission().scenario)
     extent = np.ptp(run.positions.reshape(-1, 2), axis=0).max()
     positions = np.stack([agent.places for agent in agents], axis=1)
@@ -204,7 +216,8 @@ def test_a_team_that_is_attacked_does_what_the_simulator_does(keys):
     assert len(intruder.heard) > 50
     assert by_recorder.keys() == REASONS
     assert by_agents.keys() == REASONS
-    assert min((by_agents + by_recorder).values()) > 20
+    assert min((by_agents + by_recorder).values()) > MANY
+    assert by_router.messages > MANY, "in the name of others, by the certificate of agent 1"
 
 
 def test_a_flood_is_counted_and_others_are_heard_through_it(keys):

@@ -3,7 +3,6 @@
 import builtins
 import json
 import shutil
-import socket
 import threading
 import time
 from contextlib import ExitStack
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 import zenoh
 
+from tests.ports import free_port
 from tricover.errors import InputError, MissingExtraError
 from tricover.fleet import authority
 from tricover.fleet.encoding import LONGEST
@@ -43,9 +43,7 @@ def keys(tmp_path_factory):
 
 def free(kind="tls"):
     """An endpoint with a port that nobody has."""
-    with socket.socket(type=socket.SOCK_DGRAM if kind == "quic" else socket.SOCK_STREAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"{kind}/127.0.0.1:{probe.getsockname()[1]}"
+    return f"{kind}/127.0.0.1:{free_port(kind)}"
 
 
 def until(fact, what):

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import tricover as tc
-from tests.fleet.served import Recorded, free_port, served
+from tests.fleet.served import Recorded, served
+from tests.ports import free_port
 from tricover.errors import TakenOverError
 from tricover.fleet.agent import fly
 from tricover.fleet.body import TICK
@@ -98,7 +99,7 @@ async def flown(mission, fact, hub):
 
 @pytest.mark.parametrize("firmware", [PX4, ARDUPILOT], ids=lambda one: one.name)
 def test_one_agent_of_a_fleet_flies_by_mavlink_from_take_off_to_landing(firmware):
-    port, autopilot = free_port(), Watched(system=9, firmware=firmware)
+    port, autopilot = free_port("udp"), Watched(system=9, firmware=firmware)
     desired = tc.simulate(scenario().replace(steps=20)).positions[-1]
     goal = desired[REAL]
     assert np.hypot(*(goal - TEAM[REAL])) > 0.5  # it has a way to go
@@ -127,7 +128,7 @@ def test_one_agent_of_a_fleet_flies_by_mavlink_from_take_off_to_landing(firmware
 
 
 def test_an_agent_whose_pilot_takes_over_lets_go_and_says_who_it_is():
-    port, autopilot, hub = free_port(), Watched(), MemoryHub()
+    port, autopilot, hub = free_port("udp"), Watched(), MemoryHub()
 
     def is_over():
         if autopilot.flight.role == "guided":

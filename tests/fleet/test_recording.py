@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
+import tricover as tc
 from tests.fleet.test_agent import mission_of
 from tricover.errors import InputError
-from tricover.fleet.messages import Action, Header, Place
+from tricover.fleet.messages import OPERATOR, Action, Command, Header, Place
 from tricover.fleet.recording import Tracks, run_of
 
-AGENTS, STEPS, LOST = 8, 40, 7
+AGENTS, STEPS, LOST, FOLLOWER = 8, 40, 7, 5
 
 
 def tracks_of(heard_at, gone_at=4):
@@ -65,14 +66,55 @@ def test_who_was_lost_shortly_before_the_end_does_not_end_the_record(believers):
     assert without(run.epochs[-1]) is np.bool_(noticed)
 
 
-@pytest.mark.parametrize(("lost", "steps"), [((), 40), ((39,), 39), ((38, 39), 38), ((38,), 40), (range(8, 40), 40)])
-def test_a_record_ends_where_it_is_known_what_everybody_did(lost, steps):
-    """Not where words of somebody were lost; but not long before the end for that."""
-    tracks = tracks_of(dict.fromkeys(range(AGENTS - 1), 5))
-    for step in lost:
-        del tracks.actions[2][step]
-    tracks.actions[2][STEPS] = Action(STEPS), tracks.actions[1][STEPS - 1][1]  # it went on
+@pytest.mark.parametrize(("lost", "steps"), [((), 40), ((40,), 39), ((39, 40), 38), ((39,), 40), (range(9, 41), 40)])
+def test_a_record_ends_where_it_is_known_where_everybody_was(lost, steps):
+    """Not where words of somebody who moved were lost; but not long before the end for that."""
+    tracks = tracks_without_words(lost)
     assert tracks.steps == steps
+
+
+@pytest.mark.parametrize("lost", [(40,), (39, 40), range(20, 41), range(2, 41)])
+def test_who_stood_still_meanwhile_does_not_end_the_record(lost):
+    """Its words may be lost, or it may have skipped steps to catch up: it is where it was."""
+    tracks = tracks_without_words(lost, moves=0.0)
+    assert tracks.steps == STEPS
+    run = run_of(tracks)
+    assert np.array_equal(run.positions[-1, FOLLOWER], run.positions[0, FOLLOWER])
+    assert tc.certify(run)["messages"].verdict == "holds"
+
+
+@pytest.mark.parametrize("word", ["land", "end"])
+@pytest.mark.parametrize(("agents", "steps"), [(None, 30), ([3], STEPS)])
+def test_what_is_done_after_all_were_told_to_end_is_no_part_of_the_record(word, agents, steps):
+    """Who ends first is missed, and others move on account of that. An order that is not for all ends no flight."""
+    tracks = Tracks(mission_of(AGENTS, STEPS))
+    start = tracks.mission.start().positions
+    for step in range(STEPS + 1):
+        if step == 31:
+            order = Command(word, {} if agents is None else {"agents": agents})
+            tracks.add(Header(1, b"", OPERATOR, 1, 1, 0.0, 0), order)
+            tracks.add(Header(1, b"", OPERATOR, 1, 2, 0.0, 0), order)
+        for agent in range(AGENTS):
+            place = tuple((start[agent] + max(step - 31, 0)).tolist())
+            action, everybody = Action(step - 1, (0, 0, 0), settled=True), np.ones(AGENTS, bool)
+            tracks.add(Header(1, b"", agent, 1, step, 0.0, step), Place(place, action, everybody))
+    assert tracks.steps == steps
+    assert np.array_equal(run_of(tracks).positions[-1], start) is (agents is None)
+
+
+def tracks_without_words(lost, moves=0.5):
+    """A flight in which some words of a follower are lost: where it was at a step, and what it had done before.
+
+    It moves by so many metres a step, and goes on when all others have ended.
+    """
+    tracks = tracks_of(dict.fromkeys(range(AGENTS - 1), 5))
+    x, y = tracks.places[FOLLOWER][0]
+    action, living = tracks.actions[FOLLOWER][STEPS - 1]
+    tracks.actions[FOLLOWER][STEPS] = action._replace(step=STEPS), living
+    tracks.places[FOLLOWER] = {step: (x + moves * step, y) for step in range(STEPS + 2)}
+    for step in lost:
+        del tracks.actions[FOLLOWER][step - 1], tracks.places[FOLLOWER][step]
+    return tracks
 
 
 def test_steps_of_which_nobody_spoke_are_none():

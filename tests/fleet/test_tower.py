@@ -6,7 +6,7 @@ import pytest
 from tests.fleet.test_agent import mission_of
 from tricover.fleet.bus import MemoryHub
 from tricover.fleet.encoding import encoded
-from tricover.fleet.messages import Action, Header, NoSeal, Place, mission_digest
+from tricover.fleet.messages import OPERATOR, Action, Command, Header, NoSeal, Place, mission_digest
 from tricover.fleet.radio import Radio
 from tricover.fleet.tower import Tower
 
@@ -32,6 +32,11 @@ class Flight:
         belief = np.ones(AGENTS, bool) if living is None else living
         place = Place((1.0, 2.0), Action(step - 1, ages, settled=settled), belief, refused=dropped)
         self.tower.hear(f"{self.tower.radio.root}/agent/{agent}/place", encoded(header, place, NoSeal()))
+
+    def ordered(self, word, **values):
+        self.counter += 1
+        header = Header(0, self.digest, OPERATOR, 1, self.counter, 0.0, 0)
+        self.tower.hear(f"{self.tower.radio.root}/operator/command", encoded(header, Command(word, values), NoSeal()))
 
     def all_say(self, step, **what):
         for agent in range(AGENTS):
@@ -129,3 +134,23 @@ def test_what_agents_dropped_is_told_of_all_together(flight):
     flight.says(4, 2, dropped=2)
     flight.says(3, 3, dropped=6)
     assert flight.tower.report().refused == {"by agents": 8}
+
+
+@pytest.mark.parametrize("word", ["home", "land", "end"])
+@pytest.mark.parametrize("agrees", [True, False])
+def test_who_leaves_as_all_were_told_to_is_no_disagreement(flight, word, agrees):
+    flight.all_say(9, living=np.arange(AGENTS) != (-1 if agrees else 2))
+    flight.ordered(word)
+    for left in range(AGENTS):
+        flight.tower.token(left, "1", False)
+        report = flight.tower.report()
+        assert (report.agreed, report.living) == (agrees, AGENTS - 1 - left)
+
+
+@pytest.mark.parametrize(("word", "values"), [("hold", {}), ("go", {}), ("end", {"agents": [7]})])
+def test_who_leaves_otherwise_has_to_be_noticed(flight, word, values):
+    flight.all_say(9)
+    flight.ordered(word, **values)
+    flight.tower.token(7, "1", False)
+    assert not flight.tower.report().agreed
+    assert flight.all_say(10, living=np.arange(AGENTS) < 7).agreed

@@ -11,7 +11,8 @@ from time import monotonic, sleep
 import numpy as np
 import pytest
 from pymavlink.dialects.v20 import common
-from tests.fleet.served import Recorded, free_port, served
+from tests.fleet.served import Recorded, served
+from tests.ports import free_port
 
 import tricover as tc
 from tricover.cli.subject import open_run
@@ -51,7 +52,7 @@ def drive_to(rider, states, x, y):
 @contextmanager
 def flown(autopilot=None, start=(10.0, 20.0), signed=None, **settings):
     """A vehicle that has taken off, its states, and its autopilot."""
-    autopilot, port = autopilot or Recorded(), free_port()
+    autopilot, port = autopilot or Recorded(), free_port("udp")
     with served(autopilot, port=port, key=signed):
         rider = vehicle(
             "mavlink", **{"address": f"udpin:127.0.0.1:{port}", "altitude": 1.0, "patience": LONG, **settings}
@@ -102,7 +103,7 @@ def test_it_takes_off_drives_and_lands(firmware):
 
 
 def test_drive_begins_by_itself_and_the_end_of_the_process_sends_it_home():
-    autopilot, port = Recorded(), free_port()
+    autopilot, port = Recorded(), free_port("udp")
     with served(autopilot, port=port):
         rider = vehicle("mavlink", address=f"udpin:127.0.0.1:{port}", altitude=1.0, patience=LONG)
         states = drive_to(rider, rider.initial_state([[0.0, 0.0]]), 1.0, 0.0)
@@ -266,7 +267,7 @@ def test_who_is_armed_and_does_not_take_off_is_told_to_land_and_let_go():
                 return [common.MAVLink_command_ack_message(22, 4, 0, 0, 245, 191)]
             return super().handle(message)
 
-    autopilot, port = Grounded(firmware=ARDUPILOT), free_port()
+    autopilot, port = Grounded(firmware=ARDUPILOT), free_port("udp")
     with served(autopilot, port=port):
         rider = vehicle("mavlink", address=f"udpin:127.0.0.1:{port}", patience=LONG)
         with pytest.raises(AutopilotError, match=r"refused to take off \(FAILED\)"):
@@ -294,7 +295,7 @@ def test_an_autopilot_that_somebody_flies_is_left_alone():
 
 
 def test_nobody_there_and_nobody_any_more(monkeypatch):
-    lonely = vehicle("mavlink", address=f"udpin:127.0.0.1:{free_port()}", patience=0.3)
+    lonely = vehicle("mavlink", address=f"udpin:127.0.0.1:{free_port('udp')}", patience=0.3)
     with pytest.raises(AutopilotError, match="s for a heartbeat at udpin:127"):
         lonely.begin(lonely.initial_state([[0.0, 0.0]]))
     with flown() as (rider, states, _):
@@ -318,7 +319,7 @@ def test_places_that_are_none_are_not_believed():
 
 
 def test_of_two_on_a_port_it_flies_the_one_that_was_asked_for():
-    first, second, port = Recorded(system=1), Recorded(system=2), free_port()
+    first, second, port = Recorded(system=1), Recorded(system=2), free_port("udp")
     with served(first, second, port=port):
         rider = vehicle("mavlink", address=f"udpin:127.0.0.1:{port}", altitude=1.0, system=2, patience=LONG)
         states = rider.begin(rider.initial_state([[5.0, 5.0]]))
@@ -385,7 +386,7 @@ def test_an_address_that_cannot_be_opened_is_told(address, monkeypatch):
 @pytest.mark.parametrize("content", [b"", b"x" * 31, b"zz" * 32])
 def test_a_key_that_is_none_is_told(content, tmp_path):
     (tmp_path / "key").write_bytes(content)
-    rider = vehicle("mavlink", key=str(tmp_path / "key"), address=f"udpin:127.0.0.1:{free_port()}")
+    rider = vehicle("mavlink", key=str(tmp_path / "key"), address=f"udpin:127.0.0.1:{free_port('udp')}")
     with pytest.raises(InputError, match="a key has 32 bytes, or 64 hexadecimal digits"):
         rider.begin(rider.initial_state([[0.0, 0.0]]))
     missing = vehicle("mavlink", key="no-such-file")
@@ -425,7 +426,7 @@ def test_frames_are_joined_where_it_stands():
 
 
 def test_nobody_flies_it_to_see_what_would_happen(tmp_path):
-    real = vehicle("mavlink", address=f"udpin:127.0.0.1:{free_port()}")
+    real = vehicle("mavlink", address=f"udpin:127.0.0.1:{free_port('udp')}")
     with pytest.raises(InputError, match="a mavlink flies for real"):
         check_aoc(real, 1.0, 1.0, starts=1)
     team = [[0, 0], [4, 0], [4, 4], [0, 4], [2, 2], [1, 2], [3, 2.5]]
@@ -443,7 +444,7 @@ def test_nobody_flies_it_to_see_what_would_happen(tmp_path):
 
 
 def test_a_mixed_team_names_the_agent_that_was_lost():
-    autopilot, port = Recorded(), free_port()
+    autopilot, port = Recorded(), free_port("udp")
     with served(autopilot, port=port):
         real = vehicle("mavlink", address=f"udpin:127.0.0.1:{port}", altitude=1.0, patience=LONG)
         team = Mixed((vehicle("exact"), real), (0, 0, 1))
@@ -474,7 +475,7 @@ patience = 300
 
 
 def test_a_plain_run_flies_one_of_its_agents_and_sends_it_home_at_the_end(tmp_path):
-    autopilot, port = Recorded(), free_port()
+    autopilot, port = Recorded(), free_port("udp")
     (tmp_path / "mine.toml").write_text(SCENARIO.replace("PORT", str(port)))
     code = "import sys; sys.argv[0] = 'tricover'; from tricover.cli.main import command; "
     code += "from tricover.vehicles import link; link.SILENCE = 60.0; command()"

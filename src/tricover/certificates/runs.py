@@ -60,6 +60,7 @@ def _late(run: Run, ages: "_Entries", believed: "_Entries") -> Late:
     """What a run knows of its messages."""
     oldest, span, total, count = 0, 0, 0, 0
     unheard = np.zeros((run.mission.agents, 3), np.int64)
+    ever = np.zeros(unheard.shape, np.bool_)  # a process that stood still in the last step may well have heard before
     senders = np.full(unheard.shape, -1)
     for step in range(run.steps):
         before, senders = senders, senders_of(run.mission, step, believed(step))
@@ -68,11 +69,12 @@ def _late(run: Run, ages: "_Entries", believed: "_Entries") -> Late:
         listens = (senders >= 0) & present[senders] & present[:, None]
         span = max(span, int(age.max(initial=0)))
         waited = np.where(senders == before, unheard, 0) + 1
+        ever = (ever & (senders == before)) | (age != NOTHING)
         unheard = np.where(listens & (age == NOTHING), waited, 0)
         oldest = max(oldest, int(age[listens].max(initial=0)), int(unheard.max(initial=0)))
         heard = age[listens & (age != NOTHING)]
         total, count = total + int(heard.sum()), count + len(heard)
-    silent, slots = np.nonzero(unheard)
+    silent, slots = np.nonzero((unheard > 0) & ~ever)
     channel, links = run.mission.world.channel, 3 * len(run.network.followers)
     return Late(
         ages,

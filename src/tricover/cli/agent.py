@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from tricover.cli.console import Quiet, load_kernels, note
-from tricover.cli.fleet import Clock, Grace, Homing, Limit, Patience, Rate, Silence, manners_of
+from tricover.cli.fleet_manners import USUAL, Clock, Grace, Homing, Limit, Patience, Rate, Silence, Timing, manners_of
 from tricover.cli.fleet_table import Router
 
 __all__ = ["agent"]
@@ -27,13 +27,13 @@ def agent(
             help="A name for this flight: the same for all, a new one each time. Other flights are not heard."
         ),
     ] = "",
-    clock: Clock = "lockstep",
-    rate: Rate = None,
-    limit: Limit = None,
-    patience: Patience = 0.6,
-    grace: Grace = 15.0,
-    silence: Silence = 10.0,
-    homing: Homing = 30.0,
+    clock: Clock = USUAL.clock,
+    rate: Rate = USUAL.rate,
+    limit: Limit = USUAL.limit,
+    patience: Patience = USUAL.patience,
+    grace: Grace = USUAL.grace,
+    silence: Silence = USUAL.silence,
+    homing: Homing = USUAL.homing,
     quiet: Quiet = False,
 ) -> None:
     """Be one agent of a fleet: hear three others, decide alone, drive the vehicle, say where it is.
@@ -50,7 +50,7 @@ def agent(
 
       tricover agent field.toml --id 7 --router tcp/localhost:7447 --clock rate --rate 5
     """
-    manners = manners_of(clock, rate, limit, patience, grace, silence, homing)
+    manners = manners_of(Timing(clock, rate, limit, patience, grace, silence, homing))
     load_kernels(quiet)
     from tricover.fleet.ground import fly_alone
     from tricover.simulation import Mission, Scenario

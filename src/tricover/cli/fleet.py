@@ -11,10 +11,11 @@ from typer.core import TyperGroup
 from tricover.cli.console import AsJson, Quiet, load_kernels, new_table, note, show
 from tricover.cli.fleet_ground import order, record, recover, route
 from tricover.cli.fleet_keys import keys
+from tricover.cli.fleet_manners import USUAL, Clock, Grace, Homing, Limit, Patience, Rate, Silence, Timing, manners_of
 from tricover.cli.fleet_table import Overwrite, live_table, milliseconds
 from tricover.cli.places import Output, guarded
 from tricover.cli.watching import Browser, Port, both, endless, page_of, stay, watching_of
-from tricover.errors import InputError, plain
+from tricover.errors import plain
 from tricover.units import length
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-Clocks = Literal["lockstep", "rate", "fast"]
 Links = Literal["tls", "quic", "tcp", "udp"]
 WATCHED_RATE = 5.0
 """Steps per second of a flight that is watched: at full speed a team has settled before its page is open."""
@@ -46,33 +46,6 @@ app = typer.Typer(
     help="Agents as processes of their own. All on this machine: [bold]tricover fleet SCENARIO -o RUN.zarr[/bold]",
 )
 
-Clock = Annotated[
-    Clocks,
-    typer.Option(
-        help="When agents take a step. lockstep: when they have heard from all to whom they listen, or after --limit. "
-        "rate: by the clock. fast: as lockstep, without a limit."
-    ),
-]
-Rate = Annotated[
-    float | None,
-    typer.Option(metavar="HZ", help="Steps per second, at most. With --clock rate: just so many, 10 if not said."),
-]
-Limit = Annotated[
-    float | None,
-    typer.Option(metavar="S", help="Seconds that an agent waits for others in a step, at most; 0.5 if not said."),
-]
-Patience = Annotated[
-    float,
-    typer.Option(metavar="S", help="Seconds that another has to be missed, or back, before an agent believes it."),
-]
-Grace = Annotated[float, typer.Option(metavar="S", help="Seconds at the start in which all are taken for alive.")]
-Silence = Annotated[
-    float, typer.Option(metavar="S", help="Seconds without a word from anybody after which an agent stays where it is.")
-]
-Homing = Annotated[
-    float, typer.Option(metavar="S", help="Seconds of further silence after which it goes home and lands.")
-]
-
 
 def fly(
     scenario: Annotated[Path, typer.Argument(help="The scenario, a TOML file.", show_default=False)],
@@ -82,13 +55,13 @@ def fly(
         Output("folder"),
     ] = None,
     overwrite: Overwrite = False,
-    clock: Clock = "lockstep",
-    rate: Rate = None,
-    limit: Limit = None,
-    patience: Patience = 0.6,
-    grace: Grace = 15.0,
-    silence: Silence = 10.0,
-    homing: Homing = 30.0,
+    clock: Clock = USUAL.clock,
+    rate: Rate = USUAL.rate,
+    limit: Limit = USUAL.limit,
+    patience: Patience = USUAL.patience,
+    grace: Grace = USUAL.grace,
+    silence: Silence = USUAL.silence,
+    homing: Homing = USUAL.homing,
     key_folder: Annotated[
         Path | None, typer.Option("--keys", help="A folder made by tricover fleet keys; else new keys for this flight.")
     ] = None,
@@ -161,7 +134,7 @@ def fly(
     if studio:
         mission = endless(mission)
         rate = WATCHED_RATE if rate is None and clock != "rate" else rate
-    manners = manners_of(clock, rate, limit, patience, grace, silence, homing)
+    manners = manners_of(Timing(clock, rate, limit, patience, grace, silence, homing))
     agents = mission.agents
     cut = [Partition.of(at) for at in at_times(partition or (), "partition", agents, lasts=True)]
     faults = Faults(loss, delay, tuple(cut), mission.scenario.seed, on_demand=studio)
@@ -201,27 +174,6 @@ def fly(
     if flown.interrupted:
         raise typer.Exit(130)
     raise typer.Exit(0 if flown.run.converged else 1)
-
-
-def manners_of(
-    clock: Clocks,
-    rate: float | None,
-    limit: float | None,
-    patience: float,
-    grace: float,
-    silence: float,
-    homing: float,
-) -> Any:
-    """How agents behave, by the options of the command."""
-    from tricover.fleet.agent import Manners
-    from tricover.fleet.clock import clock_of
-    from tricover.fleet.membership import Patience
-
-    if not (silence > 0 and homing >= 0):
-        raise InputError(
-            f"--silence {silence:g} --homing {homing:g}: give a positive number of seconds, and one from 0 on"
-        )
-    return Manners(clock_of(clock, rate, limit), Patience(patience, grace), silence=silence, homing=homing)
 
 
 def _facts(flown: "Flown", output: Path | None) -> dict[str, Any]:

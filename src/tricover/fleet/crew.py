@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from tricover.fleet.links import LEASE, member_config, router_config
 from tricover.fleet.member import Member
 from tricover.fleet.messages import Action, Intent, NoSeal, Place, Seal
 from tricover.fleet.radio import Radio
+from tricover.fleet.routing import route
 from tricover.fleet.zenoh_bus import open_bus
 from tricover.simulation import Mission, State, advance
 from tricover.simulation.deciding import decide_all
@@ -151,7 +151,8 @@ class Crew:
         """Be the router, or an agent, until it is over or the program is gone; ``zero`` is when the flight started."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         if name == ROUTER:
-            return self._route(watched)
+            asyncio.run(self._route(watched))
+            return 0
         os.nice(AGENTS_YIELD)
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
         asyncio.run(self._fly(int(name), watched, zero))
@@ -161,15 +162,12 @@ class Crew:
         """The keys of a process."""
         return None if self.keys is None else Keys.load(self.keys / name)
 
-    def _route(self, watched: int) -> int:
-        import zenoh
-
+    async def _route(self, watched: int) -> None:
         keys, agents = self.keys_of(ROUTER), self.mission.agents
         config = router_config([self.endpoint], keys, agents, insecure_links=True, lease=self.lease)
-        session: Any = zenoh.open(config)
-        os.read(watched, 1)  # until the program is gone
-        session.close()
-        return 0
+        stopped = asyncio.Event()
+        asyncio.get_running_loop().add_reader(watched, stopped.set)  # when the program is gone
+        await route(config, keys, stopped)
 
     async def _fly(self, agent: int, watched: int, zero: float | None) -> None:
         loop, keys = asyncio.get_running_loop(), self.keys_of(f"agent-{agent}")

@@ -7,6 +7,7 @@
     intent   a point
     memory   a line of JSON with names, types and shapes, then the numbers
     command  a JSON text
+    denied   two numbers
 
 ``decoded`` takes nothing for granted: bytes of any kind and length become a message or a ``MalformedError``.
 """
@@ -23,6 +24,7 @@ from tricover.fleet.messages import (
     SIGNATURE,
     Action,
     Command,
+    Denied,
     Header,
     Intent,
     MalformedError,
@@ -48,8 +50,9 @@ _PLACE = struct.Struct("<ddqhhhiiidddddBIBH")
 _PAST = struct.Struct("<qddqhhhiiidddddB")
 _INTENT = struct.Struct("<dd")
 _COUNTS = struct.Struct("<II")
+_DENIED = struct.Struct("<QQ")
 _POINT = np.dtype([("name", "<i8"), ("x", "<f8"), ("y", "<f8"), ("weight", "<f8"), ("fresh", "u1")])
-_INTENTS, _COMMANDS, _MEMORIES = 2, 3, 4
+_INTENTS, _COMMANDS, _MEMORIES, _DENIALS = 2, 3, 4, 5
 _KINDS = {"|b1", "|i1", "|u1", *(f"<{kind}{size}" for kind in "iu" for size in (2, 4, 8)), "<f4", "<f8"}
 _DIMENSIONS = 8  # of an array that is remembered, at most
 _SETTLED, _HOLDS, _TELLS = 1, 2, 4
@@ -86,6 +89,8 @@ def decoded(data: bytes, header: Header, agents: int) -> Message:
             return _command(bytes(body))
         if header.kind == _MEMORIES:
             return _memories(bytes(body))
+        if header.kind == _DENIALS:
+            return Denied(*_DENIED.unpack(body))
     except MalformedError:
         raise
     except (struct.error, ValueError, OverflowError, TypeError, RecursionError) as error:
@@ -100,6 +105,8 @@ def _body(message: Message) -> tuple[int, bytes]:
         return _INTENTS, _INTENT.pack(*message.point)
     if isinstance(message, Command):
         return _COMMANDS, json.dumps([message.word, message.values], allow_nan=False).encode()
+    if isinstance(message, Denied):
+        return _DENIALS, _DENIED.pack(message.messages, message.connections)
     arrays = {name: np.ascontiguousarray(rows) for name, rows in message.memory.items()}
     head = [[name, rows.dtype.newbyteorder("<").str, rows.shape] for name, rows in arrays.items()]
     data = b"".join(rows.astype(rows.dtype.newbyteorder("<")).tobytes() for rows in arrays.values())
@@ -111,11 +118,15 @@ def _place_body(place: Place) -> bytes:
     *numbers, flags = _numbers(place.last)
     flags |= _TELLS * (place.tells is not None)
     counts = min(place.refused, _MOST), len(place.earlier), len(living)
-    parts = [_PLACE.pack(*place.position, *numbers, flags, *counts), living.tobytes()]
+    parts = [
+        _PLACE.pack(*place.position, *numbers, flags, *counts),
+        living.tobytes(),
+    ]
     parts += [_PAST.pack(past.step, *past.position, *_numbers(past.last)) for past in place.earlier]
     if place.tells is not None:
-        lists = [part if part is not None else TargetLists.empty(1) for part in (place.tells, place.reports)]
-        parts += [_COUNTS.pack(*(len(part.names) for part in lists)), *(_points_as_bytes(part) for part in lists)]
+        reports = TargetLists.empty(1) if place.reports is None else place.reports
+        parts.append(_COUNTS.pack(len(place.tells.names), len(reports.names)))
+        parts += [_points_as_bytes(place.tells), _points_as_bytes(reports)]
     return b"".join(parts)
 
 
@@ -135,7 +146,8 @@ def _place(body: memoryview, step: int, agents: int) -> Place:
     x, y, *numbers, flags, dropped, before, size = _PLACE.unpack_from(body)
     if size != (agents + 7) // 8:
         raise MalformedError("a place of another team")
-    last, end = _action(numbers, flags & ~_TELLS), _PLACE.size + size
+    last = _action(numbers, flags & ~_TELLS)
+    end = _PLACE.size + size
     living = np.unpackbits(np.frombuffer(body[_PLACE.size : end], np.uint8), count=agents).astype(np.bool_)
     earlier = tuple(_past(body, end + which * _PAST.size) for which in range(before))
     end += before * _PAST.size
@@ -166,8 +178,10 @@ def _action(numbers: list[Any], flags: int) -> Action:
         raise MalformedError("a step with impossible numbers")
     if not all(abs(value) <= LARGEST for value in (miss, off, *weights)):  # not even a NaN
         raise MalformedError("a step with impossible numbers")
-    ages, cells, settled, holds = (first, second, third), (state, goal, following), flags & _SETTLED, flags & _HOLDS
-    return Action(step, ages, cells, miss, off, tuple(weights), bool(settled), bool(holds))
+    ages = first, second, third
+    cells = state, goal, following
+    settled, holds = bool(flags & _SETTLED), bool(flags & _HOLDS)
+    return Action(step, ages, cells, miss, off, tuple(weights), settled, holds)
 
 
 def _points(body: memoryview, count: int) -> TargetLists:
@@ -200,10 +214,11 @@ def _finite(text: str) -> float:
 
 def _memories(data: bytes) -> Memories:
     head, _, rest = data.partition(b"\n")
-    found, start = {}, 0
+    found = {}
+    start = 0
     for name, kind, shape in json.loads(head):
-        sizes = len(shape) <= _DIMENSIONS and all(type(size) is int and 0 <= size <= LONGEST for size in shape)
-        if kind not in _KINDS or not isinstance(name, str) or not sizes:
+        sizes = all(type(size) is int and 0 <= size <= LONGEST for size in shape)
+        if kind not in _KINDS or not isinstance(name, str) or not sizes or len(shape) > _DIMENSIONS:
             raise MalformedError("a memory that cannot be")
         end = start + prod(shape) * int(kind[2])
         if end > len(rest):

@@ -188,11 +188,8 @@ class _Operation:
         events, settings = self.events, self.crew.settings
         limit = self.began + (inf if settings.seconds is None else settings.seconds)
         while True:
-            await asyncio.sleep(LOOKS)
+            report = await tower.look(LOOKS)
             self._collect()
-            report = tower.report()
-            if tower.journal is not None:
-                tower.journal.flush()
             if self.progress is not None:
                 self.progress(report, tower)
             if self.started is None and report.step > 0:

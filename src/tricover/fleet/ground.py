@@ -21,6 +21,7 @@ from tricover.fleet.messages import OPERATOR, Command, NoSeal, mission_digest
 from tricover.fleet.orders import with_targets
 from tricover.fleet.radio import Radio
 from tricover.fleet.recording import Tracks, run_of
+from tricover.fleet.routing import route
 from tricover.fleet.tower import Report, Tower
 from tricover.fleet.zenoh_bus import open_bus
 from tricover.simulation import Mission, Run
@@ -72,16 +73,14 @@ def record_flight(
     async def listen() -> Tracks:
         stopped = asyncio.Event()
         _when_told_to_end(stopped.set)
-        bus = open_bus(member_config(router, loaded, insecure_links=True))
-        radio = Radio(bus, loaded or NoSeal(), digest, mission.agents, None, reach=reach_of(mission))
-        tower, seen = Tower(mission, radio, time.monotonic, journal), time.monotonic()
+        tower = Tower(mission, _radio_of(mission, router, loaded, digest, None), time.monotonic, journal)
+        seen = time.monotonic()
         while not stopped.is_set() and (time.monotonic() < seen + GONE or not tower.messages):
-            await asyncio.sleep(LOOKS)
-            journal.flush()
+            report = await tower.look(LOOKS)
             seen = time.monotonic() if tower.living else seen
             if progress is not None:
-                progress(tower.report(), tower)
-        bus.close()
+                progress(report, tower)
+        tower.radio.bus.close()
         return tower.tracks
 
     with journal:
@@ -102,12 +101,11 @@ def send_order(
         with_targets(mission, values)
 
     async def send() -> None:
-        bus = open_bus(member_config(router, loaded, insecure_links=True))
-        radio = Radio(bus, loaded or NoSeal(), mission_digest(mission, flight), mission.agents, OPERATOR)
+        radio = _radio_of(mission, router, loaded, mission_digest(mission, flight), OPERATOR)
         for _ in range(ORDERS):
             radio.say(0, Command(word, values))
             await asyncio.sleep(PAUSE)
-        bus.close()
+        radio.bus.close()
 
     asyncio.run(send())
 
@@ -125,38 +123,38 @@ def watch_flight(
     async def watch() -> None:
         stopped = asyncio.Event()
         _when_told_to_end(stopped.set)
-        bus = open_bus(member_config(router, keys, insecure_links=True))
         sender = OPERATOR if controls.orders else None
-        digest = mission_digest(mission, flight)
-        radio = Radio(bus, keys or NoSeal(), digest, mission.agents, sender, reach=reach_of(mission))
+        radio = _radio_of(mission, router, keys, mission_digest(mission, flight), sender)
         tower, operator = Tower(mission, radio, time.monotonic, keeps=False), Operator(radio)
         while not stopped.is_set():
-            await asyncio.sleep(WATCHES)
-            report = tower.report()
+            report = await tower.look(WATCHES)
             progress(report, tower)
             for wish in controls.taken():
                 operator.order(**wish.values)
             operator.speak(max(report.step, 0))
-        bus.close()
+        radio.bus.close()
 
     asyncio.run(watch())
 
 
 def route_until_stopped(endpoints: list[str], keys: str | PathLike[str] | None, agents: int) -> None:
     """Be a router, until this process is told to end."""
-    import zenoh
-
-    config = router_config(endpoints, None if keys is None else Keys.load(keys), agents, insecure_links=True)
+    loaded = None if keys is None else Keys.load(keys)
+    config = router_config(endpoints, loaded, agents, insecure_links=True)
     os.environ.setdefault("ZENOH_RUNTIME", _threads_for(agents))
 
-    async def route() -> None:
+    async def serve() -> None:
         stopped = asyncio.Event()
         _when_told_to_end(stopped.set)
-        session: Any = zenoh.open(config)
-        await stopped.wait()
-        session.close()
+        await route(config, loaded, stopped)
 
-    asyncio.run(route())
+    asyncio.run(serve())
+
+
+def _radio_of(mission: Mission, router: str, keys: Keys | None, digest: bytes, sender: int | None) -> Radio:
+    """How somebody who is no agent speaks to a fleet and hears it."""
+    bus = open_bus(member_config(router, keys, insecure_links=True))
+    return Radio(bus, keys or NoSeal(), digest, mission.agents, sender, reach=reach_of(mission))
 
 
 def _when_told_to_end(do: Callable[[], Any]) -> None:

@@ -131,19 +131,31 @@ def _access(agents: int, unnamed: set[str]) -> dict[str, Any]:
         _rule("hear", "egress", _READING + _WRITING, _EVERYTHING),
         *(_rule(name, "ingress", _WRITING, place) for name, place in writers.items()),
     ]
-    subjects: list[dict[str, Any]] = [{"id": name, "cert_common_names": [name]} for name in (*writers, "recorder")]
+    named = (*writers, "recorder")
+    subjects: list[dict[str, Any]] = [{"id": name, "cert_common_names": [name]} for name in named]
     policies = [{"rules": ["read", "hear", name], "subjects": [name]} for name in writers]
     policies.append({"rules": ["read", "hear"], "subjects": ["recorder"]})
     if unnamed:
         rules.append(_rule("write", "ingress", _WRITING, _EVERYTHING))
         subjects.append({"id": "unnamed", "link_protocols": sorted(unnamed)})
         policies.append({"rules": ["read", "hear", "write"], "subjects": ["unnamed"]})
-    parts = {"rules": rules, "subjects": subjects, "policies": policies}
-    return {"enabled": True, "default_permission": "deny", **parts}
+    return {
+        "enabled": True,
+        "default_permission": "deny",
+        "rules": rules,
+        "subjects": subjects,
+        "policies": policies,
+    }
 
 
 def _rule(name: str, flow: str, messages: list[str], place: str) -> dict[str, Any]:
-    return {"id": name, "permission": "allow", "flows": [flow], "messages": messages, "key_exprs": [place]}
+    return {
+        "id": name,
+        "permission": "allow",
+        "flows": [flow],
+        "messages": messages,
+        "key_exprs": [place],
+    }
 
 
 def _config(settings: dict[str, Any], lease: float) -> "zenoh.Config":
@@ -152,6 +164,7 @@ def _config(settings: dict[str, Any], lease: float) -> "zenoh.Config":
     except ImportError as error:
         raise MissingExtraError("fleets need the library eclipse-zenoh: pip install 'tricover[fleet]'") from error
     config = zenoh.Config()
-    for name, value in {**_COMMON, "transport/link/tx/lease": round(1000 * lease), **settings}.items():
+    lasting = {"transport/link/tx/lease": round(1000 * lease)}
+    for name, value in {**_COMMON, **lasting, **settings}.items():
         config.insert_json5(name, json.dumps(value))
     return config

@@ -14,6 +14,7 @@ An agent says where it is at a step, what it did in the step before, and on whic
     intent   where a follower that morphs will be at the next step, as soon as it knows
     memory   what it remembers at the end of the flight
     command  of the operator: a word, and what belongs to it
+    denied   of the router, which serves all missions: how much it has denied since it began
 """
 
 import hashlib
@@ -32,9 +33,11 @@ from tricover.targets import TargetLists
 
 __all__ = [
     "OPERATOR",
+    "ROUTER",
     "SIGNATURE",
     "Action",
     "Command",
+    "Denied",
     "Header",
     "Intent",
     "MalformedError",
@@ -50,6 +53,8 @@ __all__ = [
 
 OPERATOR = 0xFFFFFFFF
 """The sender of commands."""
+ROUTER = 0xFFFFFFFE
+"""The sender of what the router denied."""
 SIGNATURE = 64
 """Bytes of a signature."""
 
@@ -178,7 +183,20 @@ class Memories:
     memory: Memory
 
 
-Message = Place | Intent | Command | Memories
+@dataclass(frozen=True)
+class Denied:
+    """How much the router has denied since it began.
+
+    Attributes:
+        messages: that their senders may not send, such as places of others.
+        connections: of processes that have no certificate of the fleet's authority.
+    """
+
+    messages: int
+    connections: int
+
+
+Message = Place | Intent | Command | Memories | Denied
 
 
 def mission_digest(mission: Mission, flight: str = "") -> bytes:
@@ -189,4 +207,4 @@ def mission_digest(mission: Mission, flight: str = "") -> bytes:
 
 def name_of(sender: int) -> str:
     """The name under which a sender's key is known."""
-    return "operator" if sender == OPERATOR else f"agent-{sender}"
+    return {OPERATOR: "operator", ROUTER: "router"}.get(sender, f"agent-{sender}")

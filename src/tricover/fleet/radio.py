@@ -26,8 +26,10 @@ from tricover.fleet.bus import Bus, Close
 from tricover.fleet.encoding import PLACES, decoded, encoded, header_of
 from tricover.fleet.messages import (
     OPERATOR,
+    ROUTER,
     SIGNATURE,
     Command,
+    Denied,
     Header,
     MalformedError,
     Message,
@@ -36,10 +38,12 @@ from tricover.fleet.messages import (
     name_of,
 )
 
-__all__ = ["FRESH", "Radio"]
+__all__ = ["FRESH", "NO_MISSION", "Radio"]
 
 FRESH = 30.0
 """Seconds that a message may be old, or ahead of one's own clock."""
+NO_MISSION = bytes(8)
+"""What the router has in place of a mission: it passes on those of all flights."""
 _SLACK = 1.05  # of the way that a vehicle can go in a step
 
 
@@ -81,7 +85,9 @@ class Radio:
         return self.refused.total() - self.refused["repeated or overtaken"] + self.bus.dropped
 
     def key_of(self, sender: int) -> str:
-        """Under which a sender speaks."""
+        """Under which a sender speaks. The router knows of no mission."""
+        if sender == ROUTER:
+            return "tricover/router/denied"
         return f"{self.root}/operator/command" if sender == OPERATOR else f"{self.root}/agent/{sender}/place"
 
     def pace_key_of(self, sender: int) -> str:
@@ -146,7 +152,7 @@ class Radio:
 
     def _refusal(self, key: str, header: Header, data: bytes) -> str | None:
         """Why a message does not count, before it is looked into; None: it does."""
-        if header.mission != self.mission:
+        if header.mission != (NO_MISSION if header.sender == ROUTER else self.mission):
             return "other mission"
         if not self._speaks_under(key, header.sender):
             return "wrong sender"
@@ -162,14 +168,15 @@ class Radio:
 
     def _speaks_under(self, key: str, sender: int) -> bool:
         """Whether there is such a sender, and the key is one of its own."""
-        if sender != OPERATOR and sender >= self.agents:
-            return False
-        return key == self.key_of(sender) or (sender != OPERATOR and key == self.pace_key_of(sender))
+        if sender in (OPERATOR, ROUTER):
+            return key == self.key_of(sender)
+        return sender < self.agents and key in (self.key_of(sender), self.pace_key_of(sender))
 
     def _objection(self, header: Header, message: Message | None) -> str | None:
-        """Why a message does not count, by what it says; None: it does. Orders are the operator's, all else is not."""
-        if isinstance(message, Command) is not (header.sender == OPERATOR):
-            return "wrong sender"
+        """Why a message does not count, by what it says; None: it does. Some are for one sender alone to say."""
+        for kind, sender in ((Command, OPERATOR), (Denied, ROUTER)):
+            if isinstance(message, kind) is not (header.sender == sender):
+                return "wrong sender"
         return "impossible" if isinstance(message, Place) and not self._possible(header, message) else None
 
     def _possible(self, header: Header, message: Place) -> bool:

@@ -13,6 +13,7 @@ the run is one of a perfect world. Otherwise its world is one in which messages 
 Where the mission itself plays late messages, who has heard of which repair follows from the mission's draws.
 """
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
@@ -58,6 +59,8 @@ class Tracks:
         actions: what each agent did at each step, and whom it took for alive, as bytes of (N,) truth values.
         told: how many points it told and reported at a step, by agent and step.
         memories: what agents remember in the end.
+        told_to_end: the last step that each agent had spoken of when all were told to end. Who ends first is missed by
+            the others, who then act in another network: that is no part of the flight any more.
     """
 
     mission: Mission
@@ -65,6 +68,7 @@ class Tracks:
     actions: dict[int, dict[int, tuple[Action, bytes]]] = field(default_factory=dict)
     told: dict[int, dict[int, tuple[int, int]]] = field(default_factory=dict)
     memories: dict[int, Memory] = field(default_factory=dict)
+    told_to_end: dict[int, int] = field(default_factory=dict)
 
     def add(self, header: Header, message: Message) -> None:
         """Keep what a member said."""
@@ -72,6 +76,8 @@ class Tracks:
             if message.word == "targets":
                 with suppress(InputError):  # agents do not follow it either
                     self.mission = with_targets(self.mission, message.values)
+            if message.word in ("land", "end") and message.values.get("agents") is None and not self.told_to_end:
+                self.told_to_end = {agent: self.last_step(agent) for agent in self.places}
         elif isinstance(message, Memories):
             self.memories[header.sender] = message.memory
         elif isinstance(message, Place):
@@ -107,14 +113,26 @@ class Tracks:
         missed = self._missed_by_most(spoke)
         here = [agent for agent in spoke if agent in self.memories or not missed[agent]]
         there = [agent for agent in here if expected[agent] or last[agent] == newest]
-        end = max(min(min(map(self._acted, there)), self.mission.scenario.steps), 0)
-        # What somebody did in the last steps may be lost. A record that ends a little earlier then knows of all.
-        known = (step for step in range(end, max(end - SLOWER, 0), -1) if self._know_of(there, step - 1))
+        ends = [min(self._acted(agent), self.told_to_end.get(agent, newest)) for agent in there]
+        end = max(min([*ends, self.mission.scenario.steps]), 0)
+        # Where somebody was in the last steps may be lost. A record that ends a little earlier then knows of all.
+        spoken = {agent: sorted(self.places[agent]) for agent in there}
+        known = (
+            step
+            for step in range(end, max(end - SLOWER, 0), -1)
+            if all(self._knows_place(agent, step, spoken[agent]) for agent in there)
+        )
         return next(known, end)
 
-    def _know_of(self, agents: list[int], step: int) -> bool:
-        """Whether it is known what some agents did in a step."""
-        return all(step in self.actions.get(agent, {}) for agent in agents)
+    def _knows_place(self, agent: int, step: int, spoken: list[int]) -> bool:
+        """Whether it is known where an agent was: it said so, or stood still between two steps of which it spoke.
+
+        Who skips steps to catch up does stand still. It need not be taken for one whose words were lost.
+        """
+        places, after = self.places[agent], bisect_left(spoken, step)
+        if step in places:
+            return True
+        return 0 < after < len(spoken) and places[spoken[after - 1]] == places[spoken[after]]
 
     def _missed_by_most(self, agents: list[int]) -> NDArray[np.bool_]:
         """Who is gone by what most of some agents believed last, (N,)."""
@@ -205,7 +223,8 @@ def _played(mission: Mission, positions: Floats, steps: int) -> NDArray[np.int32
     if mission.world.channel.perfect:
         return None
     begin = mission.start()
-    memory, post = {name: begin.memory[name] for name in HEARD}, begin.post
+    memory = {name: begin.memory[name] for name in HEARD}
+    post = begin.post
     sent = np.full((mission.world.channel.history + 1, mission.agents, 2), np.nan)
     found = np.zeros((steps, mission.agents), np.int32)
     for step in range(steps):
@@ -251,10 +270,11 @@ def _recorded_mission(
 ) -> Mission:
     """The mission as it was flown: with the epochs that there were, and late messages if some were."""
     mission = tracks.mission
-    scenario, oldest = mission.scenario, max(int(ages.max(initial=0)), _longest_wait(mission, ages))
+    scenario = mission.scenario
+    oldest = max(int(ages.max(initial=0)), _longest_wait(mission, ages))
     planned = [epoch for epoch in mission.epochs if epoch.start < steps]
-    as_planned = [epoch.start for epoch in epochs] == [epoch.start for epoch in planned] and all(
-        mine.told is own.told for mine, own in zip(epochs, planned, strict=True)
+    as_planned = len(epochs) == len(planned) and all(
+        mine.start == own.start and mine.told is own.told for mine, own in zip(epochs, planned, strict=True)
     )
     if as_planned:
         epochs = list(mission.epochs)
@@ -267,7 +287,8 @@ def _recorded_mission(
 
 def _longest_wait(mission: Mission, ages: NDArray[np.int32]) -> int:
     """For how many steps in a row somebody who listens to others did not act on what it heard."""
-    waited, longest = np.zeros(ages.shape[1:], np.int64), 0
+    waited = np.zeros(ages.shape[1:], np.int64)
+    longest = 0
     for step, age in enumerate(ages):
         network = mission.epoch_at(step).network
         listens = np.zeros(len(age), np.bool_)
@@ -310,17 +331,20 @@ class _Flight:
 
     def steps(self, begin: State) -> Iterable[Step]:
         """The steps of the run, from its beginning on."""
-        tracks, mission, count = self.tracks, self.mission, len(self.ages)
+        tracks, mission = self.tracks, self.mission
+        count = len(self.ages)
         cells = _of_actions(tracks, count, lambda action: action.cells, NO_CELL, (3,), np.int32)
         misses = _of_actions(tracks, count, lambda action: action.miss, 0.0, (), np.float64)
         weights = _of_actions(tracks, count, lambda action: action.weights, np.nan, (3,), np.float64)
         settled = _of_actions(tracks, count, lambda action: action.settled, False, (), np.bool_)
         offs = _of_actions(tracks, count, lambda action: action.off, 0.0, (), np.float64)
         follow = cells_follow(tracks.mission)
-        morphs, memory = mission.scenario.control.motion == "morph", self._memory(begin)
+        morphs = mission.scenario.control.motion == "morph"
+        memory = self._memory(begin)
         for step in range(count):
             epoch = mission.epoch_at(step)
-            present, launching = epoch.present(mission.agents), step < mission.launch
+            present = epoch.present(mission.agents)
+            launching = step < mission.launch
             arrived = bool(settled[step, present].all()) and not launching
             cell = None if follow else Cells(*(cells[step, :, which].copy() for which in range(3)))
             transition = Transition(

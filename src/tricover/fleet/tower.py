@@ -4,6 +4,7 @@ It keeps what was said (``Tracks``), sees who is alive, and says when the team h
 on the same belief, which is true, and was at its goal for as many steps as ``simulate`` asks for.
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import median, quantiles
@@ -11,7 +12,7 @@ from statistics import median, quantiles
 import numpy as np
 
 from tricover.fleet.journal import Journal
-from tricover.fleet.messages import Command, Place
+from tricover.fleet.messages import ROUTER, Command, Denied, Place
 from tricover.fleet.radio import Radio
 from tricover.fleet.recording import Tracks
 from tricover.simulation import Mission
@@ -29,7 +30,7 @@ class Report:
         living: how many are alive.
         settled: how many of them are at their goals.
         beliefs: how many different beliefs they act on.
-        agreed: whether they all believe what is true.
+        agreed: whether they all believe what is true; once all were told to leave, whether they did so until then.
         messages: how many were heard.
         refused: how many were dropped, by reason.
         latency: seconds from sending to hearing: median, and that of 99 in 100.
@@ -61,7 +62,11 @@ class Tower:
     tracks: Tracks = field(init=False)
     ordered: str | None = None
     """What the operator wanted last."""
+    leaving: bool = False
+    """Whether the operator told all agents to leave: from then on nobody need notice who is gone."""
     messages: int = 0
+    agreed: bool = False
+    """Whether all who were alive did so when they were last looked at."""
     agreed_at: float | None = None
     """When all who are alive last began to act on the same belief, and a true one."""
 
@@ -72,8 +77,11 @@ class Tower:
         self._steps: dict[int, int] = {}
         self._known: dict[str, bytes] = {}
         self._unsettled: dict[int, int] = {}
+        self._denied: dict[int, Denied] = {}
+        """What routers said last, by when they began: each counts from its own beginning."""
         self.radio.bus.subscribe(f"{self.radio.root}/agent/*/place", self.hear)
         self.radio.bus.subscribe(f"{self.radio.root}/operator/command", self.hear)
+        self.radio.bus.subscribe(self.radio.key_of(ROUTER), self.hear_router)
         self.radio.watch_tokens(self.token)
 
     def hear(self, key: str, data: bytes) -> None:
@@ -92,6 +100,7 @@ class Tower:
             self.tracks.add(header, message)
         if isinstance(message, Command) and message.word != "faults":
             self.ordered = message.word
+            self.leaving |= message.word in ("home", "land", "end") and message.values.get("agents") is None
         if isinstance(message, Place):
             agent, actions = header.sender, [*(past.last for past in message.earlier), message.last]
             before = self._last.get(agent, message).living
@@ -102,6 +111,12 @@ class Tower:
                 -1 if np.array_equal(before, message.living) else actions[0].step,
             )
             self._last[agent], self._steps[agent] = message, header.step
+
+    def hear_router(self, key: str, data: bytes) -> None:
+        """The router said how much it has denied."""
+        found = self.radio.opened(key, data)
+        if found is not None and isinstance(found[1], Denied):
+            self._denied[found[0].boot] = found[1]
 
     def token(self, agent: int, boot: str, alive: bool) -> None:
         """Somebody's token came or went."""
@@ -122,11 +137,8 @@ class Tower:
         steps = [self._steps.get(agent, -1) for agent in living] or [-1]
         flying = [agent for agent in living if min(steps) >= 0 and self._expected(agent, min(steps))]
         beliefs = {self._last[agent].living.tobytes() for agent in living if agent in self._last}
-        agreed = len(beliefs) == 1 and all(self._believes_true(agent, living) for agent in flying)
-        if not agreed:
-            self.agreed_at = None
-        elif self.agreed_at is None:
-            self.agreed_at = self.now()
+        if not self.leaving:
+            self._note(len(beliefs) == 1 and all(self._believes_true(agent, living) for agent in flying))
         settled = [agent for agent in flying if agent in self._last and self._last[agent].last.settled]
         return Report(
             min(steps),
@@ -134,16 +146,36 @@ class Tower:
             len(living),
             len(settled),
             len(beliefs),
-            agreed,
+            self.agreed,
             self.messages,
             self._refused(),
             _spread(self.radio.delays),
-            agreed and bool(flying) and len(settled) == len(flying) and self._quiet(flying),
+            self.agreed and bool(flying) and len(settled) == len(flying) and self._quiet(flying),
         )
+
+    async def look(self, seconds: float) -> Report:
+        """How far the flight is, so many seconds from now; what was heard until then is handed to the disk."""
+        await asyncio.sleep(seconds)
+        if self.journal is not None:
+            self.journal.flush()
+        return self.report()
+
+    def _note(self, agreed: bool) -> None:
+        """Whether all who are alive act on the same belief, and a true one."""
+        self.agreed = agreed
+        if not agreed:
+            self.agreed_at = None
+        elif self.agreed_at is None:
+            self.agreed_at = self.now()
 
     def _refused(self) -> dict[str, int]:
         """How many messages were dropped, by reason; those that a flood pushed out were not even looked at."""
-        others = {"flood": self.radio.bus.dropped, "by agents": sum(place.refused for place in self._last.values())}
+        others = {
+            "flood": self.radio.bus.dropped,
+            "denied": sum(denied.messages for denied in self._denied.values()),
+            "not let in": sum(denied.connections for denied in self._denied.values()),
+            "by agents": sum(place.refused for place in self._last.values()),
+        }
         return {**self.radio.refused, **{reason: count for reason, count in others.items() if count}}
 
     def _expected(self, agent: int, step: int) -> bool:
