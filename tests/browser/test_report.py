@@ -244,7 +244,7 @@ def test_the_network_is_built_layer_by_layer(run, reader):
         shown = reader.ask("player.byLayer.map((agents) => agents.length)")
         counts = [len(agents) if index <= layer else 0 for index, agents in enumerate(network.layers)]
         assert shown == counts
-        assert reader.ask("player.byLayer.waiting.length") == len(network) - sum(counts)
+        assert reader.ask("player.waiting.length") == len(network) - sum(counts)
         assert reader.part("built").text == ("all" if layer == network.depth else f"0–{layer}")
         pictures.append(reader.pixels())
         slider.send_keys(Keys.ARROW_RIGHT)
