@@ -60,7 +60,7 @@ class Tower:
     """Whether all that was said is kept in ``tracks``, which then grow with the flight."""
     tracks: Tracks = field(init=False)
     ordered: str | None = None
-    """What the operator wanted last."""
+    """What the operator wanted of all last."""
     messages: int = 0
     agreed_at: float | None = None
     """When all who are alive last began to act on the same belief, and a true one."""
@@ -90,7 +90,7 @@ class Tower:
         header, message = found
         if self.keeps or isinstance(message, Command):
             self.tracks.add(header, message)
-        if isinstance(message, Command) and message.word != "faults":
+        if isinstance(message, Command) and message.word != "faults" and "agents" not in message.values:
             self.ordered = message.word
         if isinstance(message, Place):
             agent, actions = header.sender, [*(past.last for past in message.earlier), message.last]

@@ -7,8 +7,11 @@ The flight's loop calls ``see`` now and then, which only keeps what there is: th
 watches it. What pages are told is made of it in the studio's own thread, ``speed`` times a second at most. What they
 ask for goes to ``Controls``, and is done by the flight's loop.
 
-*Beliefs.* Everybody says whom it took for alive when it acted. Of those who are alive, the belief of most is the one
-whose network is shown. Who acted on another one does not agree.
+*Beliefs.* Everybody says whom it took for alive when it acted. Who acted on another belief than most does not agree.
+Everybody is shown in the network of its own belief: of a team that was cut in two, both halves have their links.
+
+*The end.* A flight of this program says itself that it is over. Of one that is anywhere, nobody is there any more for
+``SILENT`` seconds; should somebody come back, it goes on.
 """
 
 import time
@@ -29,18 +32,22 @@ from tricover.fleet.networks import Networks
 from tricover.fleet.tower import Report, Tower
 from tricover.network import Network
 from tricover.simulation import Mission, Run
-from tricover.studio.messages import Message, pack_network, pack_positions, pack_targets
+from tricover.studio.messages import Message, links_of, pack_links, pack_positions, pack_targets
 from tricover.studio.session import Answer, Sent, Session, done_by, said
 from tricover.studio.variant import box_of, map_facts
 
-__all__ = ["FROZEN", "Watching"]
+__all__ = ["FROZEN", "SILENT", "Watching"]
 
 FROZEN = 3.0
 """Seconds that an agent is frozen for."""
 RECENT = 5.0
 """Seconds over which rounds are counted."""
+SILENT = 5.0
+"""Seconds without anybody after which a flight that is anywhere is over."""
 MOST_NAMED = 8
-"""Groups of agents that a sentence names, and beliefs that have a sentence."""
+"""Groups of agents that a sentence names, and beliefs that have a sentence, and a network on the map."""
+LAST_WORDS = ("home", "land", "end")
+"""Orders after which a flight ends."""
 
 
 class _Seen(NamedTuple):
@@ -59,6 +66,32 @@ class _Belief(NamedTuple):
 
     living: NDArray[np.bool_]
     held_by: frozenset[int]
+
+
+class _Links(NamedTuple):
+    """Who listens to whom as a map shows it: everybody in the network that it acts on.
+
+    Attributes:
+        heard: (N, 3), -1: nobody.
+        layer: (N,), -1: lost, -2: not on the roster yet.
+        boundary: of all networks, those who act on them.
+        cores: as many as there are networks.
+        depth: of the deepest.
+    """
+
+    heard: NDArray[np.int64]
+    layer: NDArray[np.int64]
+    boundary: list[int]
+    cores: list[int]
+    depth: int
+
+    def are(self, other: "_Links") -> bool:
+        """Whether a map of both looks the same."""
+        return (
+            np.array_equal(self.heard, other.heard)
+            and np.array_equal(self.layer, other.layer)
+            and self[2:] == other[2:]
+        )
 
 
 @dataclass(eq=False)
@@ -80,6 +113,8 @@ class Watching:
     loss: float = 0.0
     apart: str = ""
     _over: tuple[list[str], Run | None] | None = None
+    _alone_since: float | None = None
+    _was_settled: bool = False
     _steps: deque[tuple[float, int]] = field(default_factory=deque)
     _told: list[Sent] = field(default_factory=list)
     _taken_for_dead: list[int] = field(default_factory=list)
@@ -92,6 +127,7 @@ class Watching:
         self._start = self.mission.start().positions
         self._low, self._high = box_of([(self.mission, self._start)])
         self._network = self.mission.epochs[0].network
+        self._links = self._links_of([])
         nothing = Report(-1, -1, 0, 0, 0, False, 0, {}, (0.0, 0.0), False)
         self._seen = _Seen(nothing, frozenset(), {}, None, frozenset(), frozenset())
 
@@ -102,11 +138,35 @@ class Watching:
         controls, now = self.controls, self.now()
         who = frozenset(tower.living)
         self._seen = _Seen(report, who, tower.said(), tower.ordered, controls.running, controls.frozen)
+        self._look_for_the_end(now)
         if tower.tracks.mission is not self._networks.mission:  # new targets
             self._networks = Networks(tower.tracks.mission)
         self._steps.append((now, report.step))
         while self._steps[0][0] < now - RECENT:
             self._steps.popleft()
+
+    def _look_for_the_end(self, now: float) -> None:
+        """Whether those who flew somewhere are still there."""
+        seen = self._seen
+        if seen.living:
+            self._alone_since, self._was_settled = None, seen.report.done
+        elif self._alone_since is None:
+            self._alone_since = now
+        if not self.controls.processes:
+            alone = self._alone_since is not None and now - self._alone_since >= SILENT
+            self._over = (self._last_words(), None) if alone and seen.said else None
+
+    def _last_words(self) -> list[str]:
+        """How a flight ended that is heard of from elsewhere."""
+        seen = self._seen
+        step = max(step for step, _ in seen.said.values())
+        settled = "had" if self._was_settled else "had not"
+        found = [f"The flight is over after {step} steps: nobody is there any more. The team {settled} settled."]
+        if seen.ordered in LAST_WORDS:
+            found.append(f"The operator's last order was: {seen.ordered}.")
+        elif not self._was_settled and step < self._networks.mission.scenario.steps:
+            found.append("Nobody ordered that: agents were lost, or their router is out of reach.")
+        return found
 
     def end(self, says: list[str], run: Run | None) -> None:
         """The flight is over: sentences that say how, and its run if it was recorded."""
@@ -120,9 +180,9 @@ class Watching:
 
     def tick(self) -> list[Sent]:
         """What has changed since the last time."""
-        before, mission = self._network, self._networks.mission
+        before, mission = self._links, self._networks.mission
         frame = self._frame()
-        changed = self._scene() if self._network is not before or mission.targets_still_from else []
+        changed = self._scene() if not self._links.are(before) or mission.targets_still_from else []
         told, self._told = self._told, frame
         return [*changed, *frame] if changed or frame != told else []
 
@@ -130,7 +190,8 @@ class Watching:
         """What changes seldom: who it is, the network, targets."""
         mission = self._networks.mission
         step = max(self._seen.report.step, 0)
-        facts = map_facts(mission, self._network, self._low)
+        links, targets = self._links, mission.targets_at(step)
+        facts = map_facts(mission, links.depth, links.boundary, links.cores, self._low)
         fleet = said(
             "fleet",
             name=mission.scenario.name,
@@ -141,14 +202,18 @@ class Watching:
             frozen_for=FROZEN,
             **facts,
         )
-        network = pack_network(0, step, self._network, mission.agents)
-        return [fleet, network, pack_targets(0, step, mission.targets_at(step), self._low)]
+        return [
+            fleet,
+            pack_links(0, step, links.heard, links.layer),
+            pack_targets(0, step, targets, self._low),
+        ]
 
     def _frame(self) -> list[Sent]:
         """What changes with every step."""
         seen = self._seen
         beliefs = self._beliefs(seen)
         self._network = self._network_of(seen, beliefs)
+        self._links = self._links_of(self._others(seen, beliefs))
         positions = np.array(self._start)
         for agent, (_, place) in seen.said.items():
             positions[agent] = place.position
@@ -190,10 +255,29 @@ class Watching:
 
     def _network_of(self, seen: _Seen, beliefs: list[_Belief]) -> Network:
         """The network on which most act; while there is none, the last one."""
-        if not beliefs:
-            return self._network
-        told = self._networks.told(self._networks.key(max(seen.report.step, 0), beliefs[0].living))
-        return self._network if told is None else told.network
+        found = self._acted_on(seen, beliefs[0]) if beliefs else None
+        return self._network if found is None else found
+
+    def _acted_on(self, seen: _Seen, belief: _Belief) -> Network | None:
+        """The network of a belief; None: there is none of those who are left."""
+        told = self._networks.told(self._networks.key(max(seen.report.step, 0), belief.living))
+        return None if told is None else told.network
+
+    def _others(self, seen: _Seen, beliefs: list[_Belief]) -> list[tuple[_Belief, Network]]:
+        """Beliefs that most do not hold, with their networks."""
+        found = ((belief, self._acted_on(seen, belief)) for belief in beliefs[1:MOST_NAMED])
+        return [(belief, network) for belief, network in found if network is not None]
+
+    def _links_of(self, others: list[tuple[_Belief, Network]]) -> _Links:
+        """The network of most, and in it those who act on another one as that has them."""
+        heard, layer = links_of(self._network, self.mission.agents)
+        found = _Links(heard, layer, self._network.boundary.tolist(), [int(self._network.core)], self._network.depth)
+        for belief, network in others:
+            own = [agent for agent in sorted(belief.held_by) if agent < len(network)]
+            heard[own], layer[own] = network.in_neighbors[own], network.layer[own]
+            found.boundary.extend(agent for agent in network.boundary.tolist() if agent in belief.held_by)
+            found.cores.extend({int(network.core)} & belief.held_by)
+        return found._replace(depth=max([found.depth, *(network.depth for _, network in others)]))
 
     def _missed(self, seen: _Seen, beliefs: list[_Belief]) -> list[int]:
         """Whom most take for dead, of those who should be there; when nobody is left, as it was before."""
@@ -284,7 +368,12 @@ class Watching:
         if not self.controls.orders:
             raise InputError("orders need the operator's keys: these only let you watch")
         self._flying()
-        return self._asked("order", f"Sent: {message.word}.", word=message.word, values={})
+        text = message.agents.strip()
+        if not text:
+            return self._asked("order", f"Sent to all: {message.word}.", word=message.word, values={})
+        members = members_of(text, f"to {text!r}", self.mission.agents)
+        agents = sorted(map(int, set(members)))
+        return self._asked("order", f"Sent to {text}: {message.word}.", word=message.word, values={"agents": agents})
 
     def _do_flown(self, _: Any) -> Answer:
         if self._over is None or self._over[1] is None:
