@@ -4,15 +4,13 @@ from contextlib import contextmanager
 
 from playwright.sync_api import sync_playwright
 
-from tests.browser.program import FLAGS, found
+from tests.browser.program import FLAGS, PATIENCE, found
 
 GRAPHICS = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 PASSED_ON = [flag for flag in FLAGS if not flag.startswith(("--headless", "--proxy-server"))]
 STUDIO = "const studio = document.querySelector('main').studio;"
 BEGUN = "studio.state.playing || studio.state.step > 0 || studio.state.undo > 0 || studio.linked"
 """A page has a team play that is as it was at first. Until that is known, who stops it may be too early."""
-PATIENCE = 180
-"""Seconds for anything, however busy the machine is meanwhile."""
 
 
 @contextmanager
