@@ -28,6 +28,8 @@ from tests.browser.studio_page import Visitor, browsing
 
 COMMAND = "from tricover.cli.main import command; command()"
 WARM = 0.3  # share of a server's life in which caches, and the list of what can be undone, become full
+FULL = 50  # rounds, at least, until they are: some changes a round, of which a hundred can be undone
+FEWEST = 120  # rounds of a life
 AGENT = 20  # a follower of the paper's team
 
 
@@ -41,7 +43,7 @@ class Memory(NamedTuple):
     listeners: int
 
 
-STEADY = Memory(server=0.02, heap=0.001, browser=0.05, nodes=0.05, listeners=0.02)
+STEADY = Memory(server=0.02, heap=0.001, browser=0.1, nodes=0.05, listeners=0.02)
 """What each may grow by from round to round: 1 kB of the page's heap, one element in twenty rounds."""
 LEAST = Memory(server=3, heap=0.1, browser=12, nodes=3, listeners=2)
 """What a trend has to make up over all rounds that are looked at: less cannot be told from noise."""
@@ -132,7 +134,7 @@ def a_round(person):
     page.keyboard.press("Escape")
 
 
-def lived(browser, minutes, fewest=12):
+def lived(browser, minutes, fewest=FEWEST):
     """Two lives of a server with one page, each half the time, in rounds: memory after each round, by life."""
     with tempfile.TemporaryDirectory() as folder:
         place, person, lives = Place(free_port(), Path(folder)), None, []
@@ -167,7 +169,7 @@ def life(person, watched, server, seconds, fewest):
 
 def grown(memories):
     """What grows from round to round once a server is warm, by name: how much a round, where that is a leak."""
-    rows = np.array(memories)[int(WARM * len(memories)) :]
+    rows = np.array(memories)[max(int(WARM * len(memories)), FULL) :]
     slopes = np.array([slope(column) for column in rows.T])
     leaks = (slopes > STEADY) & (slopes * (len(rows) - 1) > LEAST)
     found = zip(Memory._fields, slopes.tolist(), leaks.tolist(), strict=True)
