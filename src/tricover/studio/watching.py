@@ -32,7 +32,8 @@ from tricover.fleet.networks import Networks
 from tricover.fleet.tower import Report, Tower
 from tricover.network import Network
 from tricover.simulation import Mission, Run
-from tricover.studio.messages import Message, links_of, pack_links, pack_positions, pack_targets
+from tricover.studio.beliefs import Belief, beliefs_of, links_among
+from tricover.studio.messages import Message, pack_links, pack_positions, pack_targets
 from tricover.studio.session import Answer, Sent, Session, done_by, said
 from tricover.studio.variant import box_of, map_facts
 
@@ -59,39 +60,6 @@ class _Seen(NamedTuple):
     ordered: str | None
     running: frozenset[int]
     frozen: frozenset[int]
-
-
-class _Belief(NamedTuple):
-    """Whom some agents take for alive, (N,)."""
-
-    living: NDArray[np.bool_]
-    held_by: frozenset[int]
-
-
-class _Links(NamedTuple):
-    """Who listens to whom as a map shows it: everybody in the network that it acts on.
-
-    Attributes:
-        heard: (N, 3), -1: nobody.
-        layer: (N,), -1: lost, -2: not on the roster yet.
-        boundary: of all networks, those who act on them.
-        cores: as many as there are networks.
-        depth: of the deepest.
-    """
-
-    heard: NDArray[np.int64]
-    layer: NDArray[np.int64]
-    boundary: list[int]
-    cores: list[int]
-    depth: int
-
-    def are(self, other: "_Links") -> bool:
-        """Whether a map of both looks the same."""
-        return (
-            np.array_equal(self.heard, other.heard)
-            and np.array_equal(self.layer, other.layer)
-            and self[2:] == other[2:]
-        )
 
 
 @dataclass(eq=False)
@@ -127,7 +95,7 @@ class Watching:
         self._start = self.mission.start().positions
         self._low, self._high = box_of([(self.mission, self._start)])
         self._network = self.mission.epochs[0].network
-        self._links = self._links_of([])
+        self._links = links_among(self._network, self.mission.agents, [])
         nothing = Report(-1, -1, 0, 0, 0, False, 0, {}, (0.0, 0.0), False)
         self._seen = _Seen(nothing, frozenset(), {}, None, frozenset(), frozenset())
 
@@ -213,13 +181,13 @@ class Watching:
         seen = self._seen
         beliefs = self._beliefs(seen)
         self._network = self._network_of(seen, beliefs)
-        self._links = self._links_of(self._others(seen, beliefs))
+        self._links = links_among(self._network, self.mission.agents, self._others(seen, beliefs))
         positions = np.array(self._start)
         for agent, (_, place) in seen.said.items():
             positions[agent] = place.position
         return [pack_positions(0, max(seen.report.step, 0), positions, self._low), self._flight(seen, beliefs)]
 
-    def _flight(self, seen: _Seen, beliefs: list[_Belief]) -> str:
+    def _flight(self, seen: _Seen, beliefs: list[Belief]) -> str:
         report = seen.report
         over = None if self._over is None else {"says": self._over[0], "opens": self._over[1] is not None}
         return said(
@@ -245,41 +213,26 @@ class Watching:
             over=over,
         )
 
-    def _beliefs(self, seen: _Seen) -> list[_Belief]:
+    def _beliefs(self, seen: _Seen) -> list[Belief]:
         """Beliefs of those who are alive and have spoken, that of most first."""
-        held: dict[bytes, set[int]] = {}
-        for agent in seen.living & seen.said.keys():
-            held.setdefault(seen.said[agent][1].living.tobytes(), set()).add(agent)
-        ordered = sorted(held.items(), key=lambda item: (-len(item[1]), min(item[1])))
-        return [_Belief(np.frombuffer(flags, np.bool_), frozenset(who)) for flags, who in ordered]
+        return beliefs_of({agent: seen.said[agent][1].living for agent in seen.living & seen.said.keys()})
 
-    def _network_of(self, seen: _Seen, beliefs: list[_Belief]) -> Network:
+    def _network_of(self, seen: _Seen, beliefs: list[Belief]) -> Network:
         """The network on which most act; while there is none, the last one."""
         found = self._acted_on(seen, beliefs[0]) if beliefs else None
         return self._network if found is None else found
 
-    def _acted_on(self, seen: _Seen, belief: _Belief) -> Network | None:
+    def _acted_on(self, seen: _Seen, belief: Belief) -> Network | None:
         """The network of a belief; None: there is none of those who are left."""
         told = self._networks.told(self._networks.key(max(seen.report.step, 0), belief.living))
         return None if told is None else told.network
 
-    def _others(self, seen: _Seen, beliefs: list[_Belief]) -> list[tuple[_Belief, Network]]:
+    def _others(self, seen: _Seen, beliefs: list[Belief]) -> list[tuple[Belief, Network]]:
         """Beliefs that most do not hold, with their networks."""
         found = ((belief, self._acted_on(seen, belief)) for belief in beliefs[1:MOST_NAMED])
         return [(belief, network) for belief, network in found if network is not None]
 
-    def _links_of(self, others: list[tuple[_Belief, Network]]) -> _Links:
-        """The network of most, and in it those who act on another one as that has them."""
-        heard, layer = links_of(self._network, self.mission.agents)
-        found = _Links(heard, layer, self._network.boundary.tolist(), [int(self._network.core)], self._network.depth)
-        for belief, network in others:
-            own = [agent for agent in sorted(belief.held_by) if agent < len(network)]
-            heard[own], layer[own] = network.in_neighbors[own], network.layer[own]
-            found.boundary.extend(agent for agent in network.boundary.tolist() if agent in belief.held_by)
-            found.cores.extend({int(network.core)} & belief.held_by)
-        return found._replace(depth=max([found.depth, *(network.depth for _, network in others)]))
-
-    def _missed(self, seen: _Seen, beliefs: list[_Belief]) -> list[int]:
+    def _missed(self, seen: _Seen, beliefs: list[Belief]) -> list[int]:
         """Whom most take for dead, of those who should be there; when nobody is left, as it was before."""
         if beliefs:
             self._taken_for_dead = self._gone(seen.report.step, beliefs[0].living)
@@ -290,7 +243,7 @@ class Watching:
         there = self._networks.mission.present_at(max(step, 0))
         return [int(agent) for agent in np.flatnonzero(there & ~living)]
 
-    def _told_of(self, seen: _Seen, belief: _Belief) -> str:
+    def _told_of(self, seen: _Seen, belief: Belief) -> str:
         """A belief, in a sentence."""
         by, gone = sorted(belief.held_by), self._gone(seen.report.step, belief.living)
         who = f"Agent {by[0]} believes" if len(by) == 1 else f"{len(by)} agents ({_named(by)}) believe"
@@ -303,7 +256,7 @@ class Watching:
             return None
         return max(steps[-1][1] - steps[0][1], 0) / (steps[-1][0] - steps[0][0])
 
-    def _says(self, seen: _Seen, beliefs: list[_Belief]) -> list[str]:
+    def _says(self, seen: _Seen, beliefs: list[Belief]) -> list[str]:
         """What one sees, in sentences."""
         report, agents = seen.report, self.mission.agents
         if not seen.said:
