@@ -19,7 +19,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +27,13 @@ from numpy.typing import NDArray
 from tricover.errors import InputError
 from tricover.fleet.controls import Controls
 from tricover.fleet.faults import members_of
-from tricover.fleet.messages import Place
 from tricover.fleet.networks import Networks
 from tricover.fleet.tower import Report, Tower
 from tricover.network import Network
 from tricover.simulation import Mission, Run
 from tricover.studio.beliefs import Belief, beliefs_of, links_among
 from tricover.studio.messages import Message, pack_links, pack_positions, pack_targets
+from tricover.studio.seen import Seen, last_words, role_of, says_of
 from tricover.studio.session import Answer, Sent, Session, done_by, said
 from tricover.studio.variant import box_of, map_facts
 
@@ -45,21 +45,8 @@ RECENT = 5.0
 """Seconds over which rounds are counted."""
 SILENT = 5.0
 """Seconds without anybody after which a flight that is anywhere is over."""
-MOST_NAMED = 8
-"""Groups of agents that a sentence names, and beliefs that have a sentence, and a network on the map."""
-LAST_WORDS = ("home", "land", "end")
-"""Orders after which a flight ends."""
-
-
-class _Seen(NamedTuple):
-    """What was known of a flight at a moment."""
-
-    report: Report
-    living: frozenset[int]
-    said: dict[int, tuple[int, Place]]
-    ordered: str | None
-    running: frozenset[int]
-    frozen: frozenset[int]
+MOST_SHOWN = 8
+"""Beliefs that have a network of their own on the map."""
 
 
 @dataclass(eq=False)
@@ -97,7 +84,7 @@ class Watching:
         self._network = self.mission.epochs[0].network
         self._links = links_among(self._network, self.mission.agents, [])
         nothing = Report(-1, -1, 0, 0, 0, False, 0, {}, (0.0, 0.0), False)
-        self._seen = _Seen(nothing, frozenset(), {}, None, frozenset(), frozenset())
+        self._seen = Seen(nothing, frozenset(), {}, None, frozenset(), frozenset())
 
     # --- what the flight says ---
 
@@ -105,7 +92,7 @@ class Watching:
         """How far the flight is: kept as it is, to be looked into when a page wants to know."""
         controls, now = self.controls, self.now()
         who = frozenset(tower.living)
-        self._seen = _Seen(report, who, tower.said(), tower.ordered, controls.running, controls.frozen)
+        self._seen = Seen(report, who, tower.said(), tower.ordered, controls.running, controls.frozen)
         self._look_for_the_end(now)
         if tower.tracks.mission is not self._networks.mission:  # new targets
             self._networks = Networks(tower.tracks.mission)
@@ -120,21 +107,11 @@ class Watching:
             self._alone_since, self._was_settled = None, seen.report.done
         elif self._alone_since is None:
             self._alone_since = now
-        if not self.controls.processes:
-            alone = self._alone_since is not None and now - self._alone_since >= SILENT
-            self._over = (self._last_words(), None) if alone and seen.said else None
-
-    def _last_words(self) -> list[str]:
-        """How a flight ended that is heard of from elsewhere."""
-        seen = self._seen
-        step = max(step for step, _ in seen.said.values())
-        settled = "had" if self._was_settled else "had not"
-        found = [f"The flight is over after {step} steps: nobody is there any more. The team {settled} settled."]
-        if seen.ordered in LAST_WORDS:
-            found.append(f"The operator's last order was: {seen.ordered}.")
-        elif not self._was_settled and step < self._networks.mission.scenario.steps:
-            found.append("Nobody ordered that: agents were lost, or their router is out of reach.")
-        return found
+        if self.controls.processes:
+            return
+        alone = self._alone_since is not None and now - self._alone_since >= SILENT
+        most = self._networks.mission.scenario.steps
+        self._over = (last_words(seen, self._was_settled, most), None) if alone and seen.said else None
 
     def end(self, says: list[str], run: Run | None) -> None:
         """The flight is over: sentences that say how, and its run if it was recorded."""
@@ -187,7 +164,7 @@ class Watching:
             positions[agent] = place.position
         return [pack_positions(0, max(seen.report.step, 0), positions, self._low), self._flight(seen, beliefs)]
 
-    def _flight(self, seen: _Seen, beliefs: list[Belief]) -> str:
+    def _flight(self, seen: Seen, beliefs: list[Belief]) -> str:
         report = seen.report
         over = None if self._over is None else {"says": self._over[0], "opens": self._over[1] is not None}
         return said(
@@ -209,30 +186,30 @@ class Watching:
             refused=dict(report.refused),
             ordered=seen.ordered,
             faults={"loss": self.loss, "apart": self.apart},
-            says=self._says(seen, beliefs) if over is None else [],
+            says=says_of(seen, self.mission.agents, self._who_is_gone(seen, beliefs)) if over is None else [],
             over=over,
         )
 
-    def _beliefs(self, seen: _Seen) -> list[Belief]:
+    def _beliefs(self, seen: Seen) -> list[Belief]:
         """Beliefs of those who are alive and have spoken, that of most first."""
         return beliefs_of({agent: seen.said[agent][1].living for agent in seen.living & seen.said.keys()})
 
-    def _network_of(self, seen: _Seen, beliefs: list[Belief]) -> Network:
+    def _network_of(self, seen: Seen, beliefs: list[Belief]) -> Network:
         """The network on which most act; while there is none, the last one."""
         found = self._acted_on(seen, beliefs[0]) if beliefs else None
         return self._network if found is None else found
 
-    def _acted_on(self, seen: _Seen, belief: Belief) -> Network | None:
+    def _acted_on(self, seen: Seen, belief: Belief) -> Network | None:
         """The network of a belief; None: there is none of those who are left."""
         told = self._networks.told(self._networks.key(max(seen.report.step, 0), belief.living))
         return None if told is None else told.network
 
-    def _others(self, seen: _Seen, beliefs: list[Belief]) -> list[tuple[Belief, Network]]:
+    def _others(self, seen: Seen, beliefs: list[Belief]) -> list[tuple[Belief, Network]]:
         """Beliefs that most do not hold, with their networks."""
-        found = ((belief, self._acted_on(seen, belief)) for belief in beliefs[1:MOST_NAMED])
+        found = ((belief, self._acted_on(seen, belief)) for belief in beliefs[1:MOST_SHOWN])
         return [(belief, network) for belief, network in found if network is not None]
 
-    def _missed(self, seen: _Seen, beliefs: list[Belief]) -> list[int]:
+    def _missed(self, seen: Seen, beliefs: list[Belief]) -> list[int]:
         """Whom most take for dead, of those who should be there; when nobody is left, as it was before."""
         if beliefs:
             self._taken_for_dead = self._gone(seen.report.step, beliefs[0].living)
@@ -243,11 +220,9 @@ class Watching:
         there = self._networks.mission.present_at(max(step, 0))
         return [int(agent) for agent in np.flatnonzero(there & ~living)]
 
-    def _told_of(self, seen: _Seen, belief: Belief) -> str:
-        """A belief, in a sentence."""
-        by, gone = sorted(belief.held_by), self._gone(seen.report.step, belief.living)
-        who = f"Agent {by[0]} believes" if len(by) == 1 else f"{len(by)} agents ({_named(by)}) believe"
-        return f"{who} that {_named(gone) if gone else 'nobody'} {'is' if len(gone) < 2 else 'are'} gone."
+    def _who_is_gone(self, seen: Seen, beliefs: list[Belief]) -> list[tuple[Belief, list[int]]]:
+        """Beliefs, each with those whom it takes for dead."""
+        return [(belief, self._gone(seen.report.step, belief.living)) for belief in beliefs]
 
     def _rounds(self) -> float | None:
         """Rounds per second of late."""
@@ -255,32 +230,6 @@ class Watching:
         if len(steps) < 2 or steps[-1][0] <= steps[0][0]:
             return None
         return max(steps[-1][1] - steps[0][1], 0) / (steps[-1][0] - steps[0][0])
-
-    def _says(self, seen: _Seen, beliefs: list[Belief]) -> list[str]:
-        """What one sees, in sentences."""
-        report, agents = seen.report, self.mission.agents
-        if not seen.said:
-            return [f"{len(seen.living)} of {agents} agents are there; the flight begins when all have spoken."]
-        gone = sorted(set(range(agents)) - seen.living)
-        found = [
-            f"{len(seen.living)} of {agents} agents are alive" + (f"; not there: {_named(gone)}." if gone else ".")
-        ]
-        if report.agreed:
-            found.append("All of them agree who is.")
-        elif len(beliefs) > 1:
-            found.append("They do not agree who is.")
-            found += [self._told_of(seen, belief) for belief in beliefs[:MOST_NAMED]]
-        elif beliefs:
-            found.append("They agree with each other, but have not noticed who has come or gone.")
-        if seen.frozen:
-            found.append(f"Frozen: {_named(sorted(seen.frozen))}.")
-        if seen.ordered == "pause":
-            found.append("The team is paused.")
-        elif report.done:
-            found.append("The team has settled.")
-        else:
-            found.append(f"{report.settled} are at their goals.")
-        return found
 
     # --- what pages ask for ---
 
@@ -353,7 +302,7 @@ class Watching:
         ages = zip(network.in_neighbors[agent].tolist(), place.last.ages, strict=True)
         beliefs = self._beliefs(seen)
         return plain | {
-            "role": _role(network, agent),
+            "role": role_of(network, agent),
             "gone": self._gone(step, place.living),
             "agrees": not beliefs or np.array_equal(beliefs[0].living, place.living),
             "hears": [[other, age] for other, age in ages if other >= 0],
@@ -374,7 +323,7 @@ class Watching:
         if self._over is not None:
             raise InputError("the flight is over")
 
-    def _local(self, agent: int = 0) -> _Seen:
+    def _local(self, agent: int = 0) -> Seen:
         """What is known, if the agents are processes of this program that fly."""
         if not self.controls.processes:
             raise InputError("these agents are not processes of this program: it cannot kill, freeze or begin them")
@@ -382,32 +331,8 @@ class Watching:
         self._known(agent)
         return self._seen
 
-    def _running(self, agent: int) -> _Seen:
+    def _running(self, agent: int) -> Seen:
         seen = self._local(agent)
         if agent not in seen.running:
             raise InputError(f"the process of agent {agent} does not run")
         return seen
-
-
-def _role(network: Network, agent: int) -> str:
-    if agent >= len(network) or network.layer[agent] < 0:
-        return "takes no part"
-    if network.layer[agent] > 0:
-        return f"follower, layer {network.layer[agent]}"
-    return "core, anchor" if agent == network.core else "boundary, anchor"
-
-
-def _named(agents: list[int]) -> str:
-    """Agents, ascending, in few words: those that follow each other as one.
-
-    >>> _named([0, 1, 2, 5, 7, 8])
-    '0-2, 5, 7-8'
-    """
-    runs: list[list[int]] = []
-    for agent in agents:
-        if runs and agent == runs[-1][1] + 1:
-            runs[-1][1] = agent
-        else:
-            runs.append([agent, agent])
-    shown = ", ".join(f"{first}" if first == last else f"{first}-{last}" for first, last in runs[:MOST_NAMED])
-    return shown if len(runs) <= MOST_NAMED else f"{shown}, …"
