@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tricover as tc
-from tests.fleet.test_agent import LONG, QUICK, Team, mission_of
+from tests.fleet.test_agent import QUICK, Team, mission_of
 from tests.fleet.test_tower import AGENTS, Flight
 from tests.studio.teams import blocks, do, shown_network, shown_positions, texts
 from tricover.errors import InputError
@@ -19,6 +19,8 @@ from tricover.fleet.radio import Radio
 from tricover.fleet.tower import Tower
 from tricover.studio import Session
 from tricover.studio.watching import SILENT, Watching
+
+PATIENCE = 300.0  # s: for facts that take seconds, on a machine that is busy
 
 
 @pytest.fixture
@@ -334,7 +336,7 @@ async def watched(folder):
     team.start(*range(AGENTS))
 
     async def until(fact, what):
-        latest = time.monotonic() + LONG
+        latest = time.monotonic() + PATIENCE
         while True:
             await asyncio.sleep(0.02)
             watching.controls.running = frozenset(team.tasks)
