@@ -2,6 +2,8 @@
 
 import shutil
 
+PATIENCE = 180
+"""Seconds for anything, however busy the machine is meanwhile."""
 FLAGS = (
     "--headless=new",
     "--no-sandbox",

@@ -4,11 +4,13 @@ from contextlib import contextmanager
 
 from playwright.sync_api import sync_playwright
 
-from tests.browser.program import FLAGS, found
+from tests.browser.program import FLAGS, PATIENCE, found
 
 GRAPHICS = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 PASSED_ON = [flag for flag in FLAGS if not flag.startswith(("--headless", "--proxy-server"))]
 STUDIO = "const studio = document.querySelector('main').studio;"
+BEGUN = "studio.state.playing || studio.state.step > 0 || studio.state.undo > 0 || studio.linked"
+"""A page has a team play that is as it was at first. Until that is known, who stops it may be too early."""
 
 
 @contextmanager
@@ -30,13 +32,14 @@ class Visitor:
             viewport={"width": size[0], "height": size[1]}, accept_downloads=True, **media
         )
         self.page = self.context.new_page()
-        self.page.set_default_timeout(60_000)
+        self.page.set_default_timeout(1000 * PATIENCE)
         self.errors, self.asked = [], []
         self.page.on("console", self._note)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.goto(address)
         self.wait("studio.maps.length > 0 && studio.maps[0].frames > 0 && studio.maps[0].team.count > 0")
+        self.wait(BEGUN)
 
     def _note(self, message):
         software = "GL Driver Message" in message.text  # that it has no graphics card is no fault of the page
@@ -55,12 +58,12 @@ class Visitor:
         self.page.wait_for_function(f"() => {{ {STUDIO} return studio && ({expression}); }}")
 
     def pause(self):
-        """Stand still at the start."""
+        """Stand still where it is."""
         self.page.click("#play") if self.ask("studio.state.playing") else None
         self.wait("!studio.state.playing")
 
     def rewind(self):
-        self.pause()
+        """Stand still at the start, whether it plays or has just come to its end."""
         self.page.focus(".map canvas:nth-child(2)")
         self.page.keyboard.press("Home")
         self.wait("studio.state.step === 0 && !studio.state.playing && studio.maps[0].part() === 1")

@@ -7,11 +7,14 @@ import time
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import tricover as tc
 from tests.browser.studio_page import Visitor
 from tests.cli.test_fleet import LONG, PROGRAM, begun, ended, tricover
 from tests.ports import free_port
+from tricover.simulation import Mission
 
 AGENTS = 10
 SCENARIO = """
@@ -28,7 +31,7 @@ generator = "polygon"
 count = 80
 corners = [[-20, -20], [20, -20], [20, 20], [-20, 20]]
 """
-NAMES = "{ living, agreed, done, beliefs, apart, missed, frozen, step, rounds, ordered, faults, says }"
+NAMES = "{ living, agreed, done, beliefs, apart, missed, frozen, step, rounds, ordered, faults, says, over }"
 LOGGED = """(() => {
   const { fleet } = studio, { show } = fleet;
   fleet.log = [];
@@ -149,18 +152,32 @@ def test_a_fleet_is_watched_killed_frozen_joined_disturbed_commanded_and_ended(c
 
         page.click("#half")
         assert page.input_value("#apart")
-        page.fill("#apart", "0-3")
+        page.fill("#apart", "1-4")
         page.click("#part")
-        two = ["6 agents (4-9) believe that 0-3 are gone.", "4 agents (0-3) believe that 4-9 are gone."]
+        two = ["6 agents (0, 5-9) believe that 1-4 are gone.", "4 agents (1-4) believe that 0, 5-9 are gone."]
         person.see(f"beliefs === 2 && {two}.every((sentence) => says.includes(sentence))")
-        assert person.ask("studio.fleet.flight.apart") == person.ask("studio.fleet.flight.missed") == [0, 1, 2, 3]
+        assert person.ask("studio.fleet.flight.apart") == person.ask("studio.fleet.flight.missed") == [1, 2, 3, 4]
         assert person.ask("studio.fleet.flight.living.length") == AGENTS, "nobody is dead"
         assert all(sentence in person.text("#flight") for sentence in two)
         assert {mark for _, mark in person.ask("studio.maps[0].marks")} == {"cross", "ring"}
+        person.wait(f"String(studio.maps[0].team.heard) === '{halves(tmp_path, [1, 2, 3, 4])}'")
         assert page.inner_text("#part") == "Heal"
         page.click("#part")
         person.see("beliefs === 1 && agreed && done")
         assert person.ask("studio.maps[0].marks") == []
+
+        page.fill("#whom", f"{follower}")
+        page.click('[data-order="hold"]')
+        person.wait("studio.fleet.member.holds")
+        assert "stays where it is" in person.text("#member")
+        page.fill("#whom", "0-99")
+        page.click('[data-order="land"]')
+        page.click('[data-order="land"]')
+        person.wait("document.getElementById('notice').textContent.includes('there is no')")
+        page.fill("#whom", "")
+        page.click('[data-order="go"]')
+        person.wait("studio.fleet.flight.ordered === 'go' && !studio.fleet.member.holds")
+        person.see(f"living.length === {AGENTS} && agreed")
 
         page.click('[data-order="pause"]')
         person.see("ordered === 'pause' && rounds === 0")
@@ -185,6 +202,19 @@ def test_a_fleet_is_watched_killed_frozen_joined_disturbed_commanded_and_ended(c
         assert person.ask("studio.state.variants[0].recorded")
         person.leave()
     assert process.returncode == 0
+
+
+def halves(folder, some):
+    """Whom everybody hears, in the words of the page, where some are cut off from all others."""
+    scenario = tc.Scenario.load(folder / "field.toml")
+    reference = Mission.of(scenario).ground.reference
+    among = np.isin(np.arange(AGENTS), some)
+    heard = np.where(
+        among[:, None],
+        tc.build_network(reference, alive=among).in_neighbors,
+        tc.build_network(reference, alive=~among).in_neighbors,
+    )
+    return ",".join(map(str, heard.ravel().tolist()))
 
 
 @pytest.fixture
@@ -233,6 +263,11 @@ def test_a_fleet_that_is_anywhere_is_watched_and_commanded_by_who_has_the_key(ch
             person.page.click('[data-order="end"]')
         for one in (guest, person):
             one.see("living.length === 0")
+            one.page.wait_for_selector("#over:visible")
+            assert "nobody is there any more" in one.text("#over")
+            assert "The operator's last order was: end." in one.text("#over")
+            assert not one.page.is_visible("#flown")
+            assert one.page.is_disabled('[data-order="go"]')
             one.leave()
         for agent in agents:
             code, said = ended(agent)

@@ -13,6 +13,8 @@ import tricover as tc
 from tests.browser.studio_page import Visitor
 from tests.studio.served import served
 from tests.studio.teams import session, team
+from tricover.cli.studio import first_team
+from tricover.studio import Session
 
 
 @pytest.fixture
@@ -435,6 +437,60 @@ def test_the_keyboard_is_enough(visitor):
     visitor.wait("studio.camera.zoom === 1")
     visitor.page.keyboard.press(" ")
     visitor.wait("studio.state.step > 0")
+
+
+def test_the_lesson_of_five_minutes_goes_as_it_is_written(chromium, tmp_path):
+    with served(Session(first_team(), tmp_path)) as studio:
+        person = Visitor(chromium, studio.address)
+        page, ended = person.page, "studio.state.variants[0].ended && !studio.state.playing"
+        person.wait(ended)
+        assert "6 of 6" in person.text("#figures tr >> nth=0")
+
+        page.click("#restart")
+        person.wait("studio.state.step === 0 && !studio.state.playing")
+        start = first_team().reference[20].tolist()
+        person.sees(20, start, 1e-3)
+        person.wait("studio.maps[0].part() === 1")
+        before = heard(person).tolist()
+        person.press(start)
+        page.mouse.move(*person.pixel([start[0] + 12, start[1] + 6]), steps=6)
+        person.wait(f"String(studio.maps[0].team.heard) !== '{','.join(map(str, np.ravel(before)))}'")
+        page.mouse.up()
+        person.wait("studio.state.redo === 0 && studio.state.undo === 2")
+        page.click("#undo")
+        person.sees(20, start, 1e-3)
+        assert heard(person).tolist() == before
+
+        page.focus("#layers")
+        page.keyboard.press("Home")
+        for agents in np.cumsum([len(layer) for layer in tc.build_network(first_team().reference).layers[1:]]):
+            page.keyboard.press("ArrowRight")
+            person.wait(f"studio.maps[0].painter.links.count === {2 * 3 * agents}")
+
+        asked = person.ask("studio.maps[0].team.layer.indexOf(1)")
+        person.click(person.agent(asked))
+        person.wait(f"studio.maps[0].inside && studio.maps[0].inside.agent === {asked}")
+        assert page.locator("#inside .neighbours button").count() == 3
+
+        page.click("#play")
+        person.wait(f"studio.state.step > 0 && {ended} && studio.maps[0].part() === 1")
+        place, end = person.agent(20), person.ask("studio.state.step")
+        person.drag(place, [place[0] - 10, place[1] + 5])
+        person.wait("studio.state.variants[0].by_hand")
+        page.click("#play")
+        person.wait(f"studio.state.step > {end} && {ended}")
+        person.sees(20, place, 1e-3)
+        person.click(person.agent(30))
+        person.wait("studio.chosen && studio.maps[0].inside?.agent === studio.chosen.agent")
+        gone, end = person.ask("studio.chosen.agent"), person.ask("studio.state.step")
+        page.click("#delete")
+        person.wait(f"studio.maps[0].team.layer[{gone}] === -1")
+        page.click("#play")
+        person.wait(f"studio.state.step > {end} && {ended}")
+        depth = person.ask("studio.state.variants[0].depth")
+        assert f"{depth + 1} of {depth + 1}" in person.text("#figures tr >> nth=0")
+        assert person.errors == []
+        person.close()
 
 
 def test_ten_pages_at_once_see_the_same(chromium, studio):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tricover as tc
+from tests.browser.program import PATIENCE
 from tests.studio.teams import team
 from tests.studio.views import Heard
 
@@ -36,7 +37,7 @@ def cell(chromium, subject):
     """A page with a view of the team, and the view."""
     heard, errors = Heard(tc.view(subject)), []
     page = chromium.new_page(viewport={"width": 900, "height": 600})
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(1000 * PATIENCE)
     page.on("pageerror", lambda error: errors.append(str(error)))
 
     def answer(message):

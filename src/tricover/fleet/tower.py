@@ -61,7 +61,7 @@ class Tower:
     """Whether all that was said is kept in ``tracks``, which then grow with the flight."""
     tracks: Tracks = field(init=False)
     ordered: str | None = None
-    """What the operator wanted last."""
+    """What the operator wanted of all last."""
     leaving: bool = False
     """Whether the operator told all agents to leave: from then on nobody need notice who is gone."""
     messages: int = 0
@@ -98,9 +98,9 @@ class Tower:
         header, message = found
         if self.keeps or isinstance(message, Command):
             self.tracks.add(header, message)
-        if isinstance(message, Command) and message.word != "faults":
+        if isinstance(message, Command) and message.word != "faults" and message.values.get("agents") is None:
             self.ordered = message.word
-            self.leaving |= message.word in ("home", "land", "end") and message.values.get("agents") is None
+            self.leaving |= message.word in ("home", "land", "end")
         if isinstance(message, Place):
             agent, actions = header.sender, [*(past.last for past in message.earlier), message.last]
             before = self._last.get(agent, message).living

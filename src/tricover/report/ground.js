@@ -14,8 +14,9 @@ const HATCH = 9; // pixels between the lines in it
 /** @param {Pen} pen @param {View} view @param {string} colour */
 export function drawAxes(pen, { width, height, left, top, perMetre }, colour) {
   const step = niceStep(80 / perMetre);
+  const size = clamp(width / 110, 11, 19);
   pen.save();
-  pen.font = `${clamp(width / 110, 11, 19)}px system-ui, sans-serif`;
+  pen.font = `${size}px system-ui, sans-serif`;
   pen.fillStyle = pen.strokeStyle = colour;
   pen.lineWidth = 1;
   pen.beginPath();
@@ -35,20 +36,20 @@ export function drawAxes(pen, { width, height, left, top, perMetre }, colour) {
     pen.lineTo(5, y);
     if (y > 10 && y < height - 25) pen.fillText(metres(k * step, step), 7, y);
   }
-  drawBar(pen, width - 12, step, step * perMetre);
+  drawBar(pen, width - 12, 1.6 * size, step, step * perMetre);
   pen.stroke();
   pen.restore();
   return { metres: step, pixels: step * perMetre };
 }
 
-/** @param {Pen} pen @param {number} right @param {number} step @param {number} length */
-function drawBar(pen, right, step, length) {
-  pen.moveTo(right - length, 14);
-  pen.lineTo(right - length, 18);
-  pen.lineTo(right, 18);
-  pen.lineTo(right, 14);
+/** @param {Pen} pen @param {number} right @param {number} bottom @param {number} step @param {number} length */
+function drawBar(pen, right, bottom, step, length) {
+  pen.moveTo(right - length, bottom - 4);
+  pen.lineTo(right - length, bottom);
+  pen.lineTo(right, bottom);
+  pen.lineTo(right, bottom - 4);
   pen.textAlign = "right";
-  pen.fillText(`${metres(step, step)} m`, right - 4, 10);
+  pen.fillText(`${metres(step, step)} m`, right - 4, 0.55 * bottom);
 }
 
 // Where nobody may be, by its corners in pixels: shaded and hatched.

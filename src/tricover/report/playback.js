@@ -1,6 +1,18 @@
 // Plays a run on a canvas. Each <figure class="playback"> holds its data as JSON, written by playback.py, which says
 // what is in it. Nothing is fetched. `figure.playback` is the player, for scripts.
 
+import { cellBase, cellCentre, cellCorners, within } from "./cells.js";
+import { drawAxes, drawZone } from "./ground.js";
+import { cellWidth, clamp, drawArrow } from "./marks.js";
+import { Run } from "./run.js";
+
+/** @import { Parts } from "./cells.js" */
+/** @import { Pen } from "./ground.js" */
+/** @import { Point, Triangle } from "./marks.js" */
+/** @import { Data, Epoch } from "./run.js" */
+/** @typedef {{ x: number, y: number, moved: boolean }} Held where a pointer went down, or was dragged to */
+/** @typedef {(x: number, y: number, r: number) => void} Outline of a marker */
+
 const NOWHERE = 65535; // of a target that is not there
 const REACH = 18; // pixels from an agent within which a pointer means it
 const ROOM = 34; // pixels around everything, for the numbers at the axes
@@ -8,32 +20,70 @@ const MOST_APART = 300; // agents: larger teams are not drawn apart
 const ARROW = 15; // pixels that an arrow of the policy needs
 
 class Player {
+  /** @param {HTMLElement} figure */
   constructor(figure) {
-    const data = JSON.parse(figure.querySelector("script").textContent);
     this.figure = figure;
-    this.run = new Run(data);
-    this.data = data;
-    this.canvas = figure.querySelector("canvas");
-    this.pen = this.canvas.getContext("2d");
+    /** @type {Data} */
+    this.data = JSON.parse(this.one("script", HTMLScriptElement).text);
+    this.run = new Run(this.data);
+    this.canvas = this.one("canvas", HTMLCanvasElement);
+    this.pen = penOf(this.canvas);
     this.time = 0; // in frames
     this.playing = false;
+    /** @type {number | null} */
     this.hovered = null;
+    /** @type {number | null} */
     this.selected = null;
     this.zoom = 1;
+    /** @type {Point | null} */
     this.centre = null; // of the view, in units; null: the middle of the box
     this.xs = new Float32Array(this.run.agents); // on the canvas, at the time that is shown
     this.ys = new Float32Array(this.run.agents);
     this.realX = new Float32Array(this.run.agents); // and where they really are: others may stand in their way
     this.realY = new Float32Array(this.run.agents);
-    this.colours = data.colours;
+    this.colours = this.data.colours;
+    this.arrows = 0; // of the policy that was drawn last
+    this.width = this.height = 0; // in pixels
+    this.dots = 1; // device pixels per pixel
+    /** @type {HTMLCanvasElement | null} */
+    this.ground = null; // targets that stand still, drawn
     this.pace = clamp(this.run.frames / 12, 1.5, 30); // frames per second at speed 1
-    this.measure();
+    this.box = boxOf(this.run);
+    this.view = this.lens();
+    this.reduced = matchMedia("(prefers-reduced-motion: reduce)");
+    this.ink = this.inks();
+    /** @type {number[][]} */
+    this.byLayer = []; // agents that are drawn, those of each layer
+    /** @type {number[]} */
+    this.lost = [];
+    /** @type {number[]} */
+    this.waiting = []; // of layers that are not built yet
+    this.scaleBar = { metres: 0, pixels: 0 };
+    this.colourKey();
     this.listen();
     this.resize();
   }
 
+  // The first element that a selector names, of a kind where that matters.
+  /**
+   * @template {Element} Kind
+   * @param {string} selector
+   * @param {new () => Kind} kind
+   */
+  one(selector, kind) {
+    const element = this.figure.querySelector(selector);
+    if (element instanceof kind) return element;
+    throw new Error(`the playback has no ${selector}`);
+  }
+
+  /** @param {string} name */
   part(name) {
-    return this.figure.querySelector(`[data-part="${name}"]`);
+    return this.one(`[data-part="${name}"]`, HTMLElement);
+  }
+
+  /** @param {string} name */
+  field(name) {
+    return this.one(`[data-part="${name}"]`, HTMLInputElement);
   }
 
   // --- controls ------------------------------------------------------------------------------------------------------
@@ -44,21 +94,20 @@ class Player {
     this.part("forward").addEventListener("click", () => this.step(1));
     this.part("closer").addEventListener("click", () => this.zoomBy(1.5));
     this.part("wider").addEventListener("click", () => this.zoomBy(1 / 1.5));
-    this.part("scrub").addEventListener("input", (event) => this.jump(Number(event.target.value)));
+    this.part("scrub").addEventListener("input", () => this.jump(Number(this.field("scrub").value)));
     for (const name of ["links", "trails", "targets", "desired", "cells", "apart"]) {
       this.part(name).addEventListener("change", () => this.draw());
     }
     this.part("layers").addEventListener("input", () => this.draw());
-    this.part("agent").addEventListener("input", (event) => this.choose(event.target.value));
+    this.part("agent").addEventListener("input", () => this.choose(this.field("agent").value));
     this.listenToPointer();
     this.canvas.addEventListener("keydown", (event) => this.key(event));
-    this.reduced = matchMedia("(prefers-reduced-motion: reduce)");
     new ResizeObserver(() => this.resize()).observe(this.figure);
-    this.colourKey();
   }
 
   listenToPointer() {
     const canvas = this.canvas;
+    /** @type {Held | null} */
     let held = null; // where the pointer went down
     canvas.addEventListener("pointerdown", (event) => {
       held = { x: event.offsetX, y: event.offsetY, moved: false };
@@ -88,7 +137,9 @@ class Player {
     );
   }
 
+  /** @param {KeyboardEvent} event */
   key(event) {
+    /** @type {Record<string, () => void>} */
     const keys = {
       " ": () => this.toggle(),
       ArrowLeft: () => this.step(-1),
@@ -118,9 +169,9 @@ class Player {
     if (this.time >= this.run.frames - 1) this.time = 0;
     this.playing = true;
     let before = performance.now();
-    const tick = (now) => {
+    const tick = (/** @type {number} */ now) => {
       if (!this.playing) return;
-      const speed = Number(this.part("speed").value);
+      const speed = Number(this.one('[data-part="speed"]', HTMLSelectElement).value);
       this.time = Math.min(this.time + (Math.max(now - before, 0) / 1000) * this.pace * speed, this.run.frames - 1);
       before = now;
       if (this.time >= this.run.frames - 1) this.playing = false;
@@ -137,29 +188,34 @@ class Player {
   }
 
   // To a whole frame, and stay there.
+  /** @param {number} frame */
   jump(frame) {
     this.playing = false;
     this.time = clamp(frame, 0, this.run.frames - 1);
     this.draw();
   }
 
+  /** @param {number} by */
   step(by) {
     this.jump(by > 0 ? Math.floor(this.time) + 1 : Math.ceil(this.time) - 1);
   }
 
+  /** @param {number | null} agent */
   hover(agent) {
     if (agent === this.hovered) return;
     this.hovered = agent;
     this.draw();
   }
 
+  /** @param {number | null} agent */
   select(agent) {
     this.selected = agent;
-    this.part("agent").value = agent === null ? "" : this.run.id(agent);
+    this.field("agent").value = agent === null ? "" : String(this.run.id(agent));
     this.draw();
   }
 
   // By the number that the reader typed.
+  /** @param {string} text */
   choose(text) {
     const id = text === "" ? -1 : Number(text);
     const agent = this.run.ids ? this.run.ids.indexOf(id) : id;
@@ -167,6 +223,7 @@ class Player {
     this.draw();
   }
 
+  /** @param {number} by */
   neighbour(by) {
     const from = this.selected === null ? (by > 0 ? -1 : 0) : this.selected;
     this.select((from + by + this.run.agents) % this.run.agents);
@@ -174,33 +231,19 @@ class Player {
 
   // The last layer that is shown.
   built() {
-    return Number(this.part("layers").value);
+    return Number(this.field("layers").value);
   }
 
+  /** @param {number} layer */
   build(layer) {
-    this.part("layers").value = String(clamp(layer, 0, this.colours.length - 1));
+    this.field("layers").value = String(clamp(layer, 0, this.colours.length - 1));
     this.draw();
   }
 
   // --- the view ------------------------------------------------------------------------------------------------------
 
-  // The box of everything that is shown, in units.
-  measure() {
-    const run = this.run;
-    const low = [Infinity, Infinity];
-    const high = [-Infinity, -Infinity];
-    for (const points of [run.positions, run.desired, run.targets]) {
-      for (let k = 0; k < points.length; k++) {
-        if (points[k] === NOWHERE) continue;
-        low[k % 2] = Math.min(low[k % 2], points[k]);
-        high[k % 2] = Math.max(high[k % 2], points[k]);
-      }
-    }
-    this.box = { low, high, width: Math.max(high[0] - low[0], 1), height: Math.max(high[1] - low[1], 1) };
-  }
-
   resize() {
-    const width = this.canvas.parentElement.clientWidth;
+    const width = this.canvas.parentElement?.clientWidth ?? 0;
     const tall = (width * this.box.height) / this.box.width;
     const height = Math.round(clamp(tall, Math.min(300, width), Math.min(0.78 * innerHeight, 680)));
     if (width === this.width && height === this.height && devicePixelRatio === this.dots) return;
@@ -214,6 +257,7 @@ class Player {
     this.draw();
   }
 
+  /** @param {number} factor 0: everything */
   zoomBy(factor, x = this.width / 2, y = this.height / 2) {
     const fixed = this.unproject(x, y);
     this.zoom = clamp(this.zoom * factor, 1, 400);
@@ -228,6 +272,7 @@ class Player {
     this.draw();
   }
 
+  /** @param {PointerEvent} event @param {Held} held */
   drag(event, held) {
     const dx = event.offsetX - held.x;
     const dy = event.offsetY - held.y;
@@ -239,6 +284,7 @@ class Player {
     this.draw();
   }
 
+  /** @returns {Point} */
   middle() {
     const { low, width, height } = this.box;
     return this.centre || [low[0] + width / 2, low[1] + height / 2];
@@ -257,18 +303,22 @@ class Player {
     return { scale, left: this.width / 2 - a * scale, top: this.height / 2 + b * scale };
   }
 
+  /** @param {Point} place in units @returns {Point} */
   project([x, y]) {
     return [this.view.left + this.view.scale * x, this.view.top - this.view.scale * y];
   }
 
+  /** @param {number} x @param {number} y @returns {Point} */
   unproject(x, y) {
     const [a, b] = this.middle();
     return [a + (x - this.width / 2) / this.scale(), b - (y - this.height / 2) / this.scale()];
   }
 
   // The agents that a pointer may mean, the nearest first.
+  /** @param {number} x @param {number} y */
   around(x, y) {
     const layer = this.run.epoch(this.frame()).layer;
+    /** @type {[away: number, agent: number][]} */
     const found = [];
     for (let agent = 0; agent < this.run.agents; agent++) {
       const away = (this.xs[agent] - x) ** 2 + (this.ys[agent] - y) ** 2;
@@ -278,30 +328,34 @@ class Player {
   }
 
   // The agent that a pointer means, or null.
+  /** @param {number} x @param {number} y */
   nearest(x, y) {
     return this.around(x, y)[0] ?? null;
   }
 
   // The agent that a tap means: the nearest, and where that is chosen already the next one.
+  /** @param {number} x @param {number} y */
   next(x, y) {
     const found = this.around(x, y);
     if (!found.length) return null;
-    return found[(found.indexOf(this.selected) + 1) % found.length];
+    return found[(found.findIndex((agent) => agent === this.selected) + 1) % found.length];
   }
 
   // --- drawing -------------------------------------------------------------------------------------------------------
 
-  colourKey() {
+  inks() {
     const style = getComputedStyle(this.figure);
-    const named = (name) => style.getPropertyValue(name).trim();
-    this.ink = { ink: named("--sheet-ink"), paper: named("--sheet"), quiet: named("--sheet-quiet") };
+    const named = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
+    return { ink: named("--sheet-ink"), paper: named("--sheet"), quiet: named("--sheet-quiet") };
+  }
+
+  colourKey() {
     const { core, ground } = this.data;
     this.part("strip").style.background =
       `linear-gradient(to right, ${this.colours.slice(1).join(", ")}, ${this.colours.at(-1)})`;
     for (const [name, colour] of [["boundary", this.colours[0]], ["core", core], ["cell-key", core], ["ground", ground]]) {
       this.part(name).style.color = colour;
     }
-    this.draw();
   }
 
   frame() {
@@ -310,11 +364,11 @@ class Player {
 
   // What the reader sees: without motion between frames where that is not wanted.
   shown() {
-    return this.reduced && this.reduced.matches ? this.frame() : this.time;
+    return this.reduced.matches ? this.frame() : this.time;
   }
 
   draw() {
-    if (!this.ink || !this.width) return;
+    if (!this.width) return;
     const run = this.run;
     const time = this.shown();
     this.view = this.lens();
@@ -324,18 +378,18 @@ class Player {
     }
     this.realX.set(this.xs);
     this.realY.set(this.ys);
-    if (this.part("apart").checked) this.moveApart(epoch);
+    if (this.field("apart").checked) this.moveApart(epoch);
     const pen = this.pen;
     pen.setTransform(this.dots, 0, 0, this.dots, 0, 0);
     pen.clearRect(0, 0, this.width, this.height);
     pen.lineJoin = pen.lineCap = "round";
-    this.byLayer = this.sorted(epoch);
+    this.sort(epoch);
     this.drawZones();
     this.drawTargets();
     this.drawAxes();
-    if (this.part("desired").checked) this.drawDesired();
-    if (this.part("trails").checked) this.drawTrails(time);
-    if (this.part("links").checked) this.drawLinks(epoch);
+    if (this.field("desired").checked) this.drawDesired();
+    if (this.field("trails").checked) this.drawTrails(time);
+    if (this.field("links").checked) this.drawLinks(epoch);
     this.drawAgents(epoch);
     const agent = this.hovered ?? this.selected;
     if (agent !== null) this.drawStory(agent, epoch);
@@ -343,20 +397,21 @@ class Player {
   }
 
   // Agents of each layer; those who are lost come last, those who have not joined yet nowhere.
-  sorted(epoch) {
-    const found = this.colours.map(() => []);
+  /** @param {Epoch} epoch */
+  sort(epoch) {
     const last = this.built();
-    found.lost = [];
-    found.waiting = []; // of layers that are not built yet
+    this.byLayer = this.colours.map(() => []);
+    this.lost = [];
+    this.waiting = [];
     epoch.layer.forEach((layer, agent) => {
-      if (layer > last) found.waiting.push(agent);
-      else if (layer >= 0) found[layer].push(agent);
-      else if (layer === -1) found.lost.push(agent);
+      if (layer > last) this.waiting.push(agent);
+      else if (layer >= 0) this.byLayer[layer].push(agent);
+      else if (layer === -1) this.lost.push(agent);
     });
-    return found;
   }
 
   // Push markers apart that hide each other; lines lead from them to where the agents really are.
+  /** @param {Epoch} epoch */
   moveApart(epoch) {
     const { xs, ys } = this;
     if (this.run.agents > MOST_APART) return;
@@ -398,20 +453,24 @@ class Player {
 
   // Targets that stand still are drawn once, on a sheet of their own.
   drawTargets() {
-    if (!this.part("targets").checked) return;
+    if (!this.field("targets").checked) return;
     const still = this.run.targetFrames === 1;
     if (!still) return this.dotTargets(this.pen, this.frame());
-    if (!this.ground) {
-      this.ground = document.createElement("canvas");
-      this.ground.width = this.canvas.width;
-      this.ground.height = this.canvas.height;
-      const pen = this.ground.getContext("2d");
-      pen.setTransform(this.dots, 0, 0, this.dots, 0, 0);
-      this.dotTargets(pen, 0);
-    }
+    this.ground ??= this.sheetOfTargets();
     this.pen.drawImage(this.ground, 0, 0, this.width, this.height);
   }
 
+  sheetOfTargets() {
+    const sheet = document.createElement("canvas");
+    sheet.width = this.canvas.width;
+    sheet.height = this.canvas.height;
+    const pen = penOf(sheet);
+    pen.setTransform(this.dots, 0, 0, this.dots, 0, 0);
+    this.dotTargets(pen, 0);
+    return sheet;
+  }
+
+  /** @param {Pen} pen @param {number} frame */
   dotTargets(pen, frame) {
     const points = this.run.targets;
     const count = points.length / 2 / this.run.targetFrames;
@@ -445,6 +504,7 @@ class Player {
   }
 
   // The way of the last steps, as many as stay fluent.
+  /** @param {number} time */
   drawTrails(time) {
     const { pen, run } = this;
     const { scale, left, top } = this.view;
@@ -468,6 +528,7 @@ class Player {
     pen.globalAlpha = 1;
   }
 
+  /** @param {Epoch} epoch */
   drawLinks(epoch) {
     const pen = this.pen;
     pen.globalAlpha = this.hovered === null && this.selected === null ? 0.42 : 0.18;
@@ -489,6 +550,7 @@ class Player {
   }
 
   // Lines of large teams are one dot wide: browsers draw those much faster than wider ones.
+  /** @param {number} width */
   fine(width) {
     return this.run.agents > 300 ? 1 / this.dots : width;
   }
@@ -497,6 +559,7 @@ class Player {
     return clamp((75 / Math.sqrt(this.run.agents)) * Math.sqrt(this.zoom), 1.5, 7) * (this.width < 500 ? 0.75 : 1);
   }
 
+  /** @param {Epoch} epoch */
   drawAgents(epoch) {
     const pen = this.pen;
     pen.strokeStyle = this.ink.paper;
@@ -521,6 +584,7 @@ class Player {
     });
   }
 
+  /** @param {number[]} agents @param {string} colour @param {Outline} outline */
   fillMarkers(agents, colour, outline) {
     const pen = this.pen;
     const radius = colour === this.colours[0] || colour === this.data.core ? Math.max(this.radius(), 3) : this.radius();
@@ -538,7 +602,7 @@ class Player {
     pen.save();
     pen.strokeStyle = this.ink.quiet;
     pen.beginPath();
-    for (const agent of this.byLayer.waiting) {
+    for (const agent of this.waiting) {
       pen.moveTo(this.xs[agent] + radius, this.ys[agent]);
       pen.arc(this.xs[agent], this.ys[agent], radius, 0, 2 * Math.PI);
     }
@@ -569,7 +633,7 @@ class Player {
     pen.strokeStyle = this.data.lost;
     pen.lineWidth = 1.5;
     pen.beginPath();
-    for (const agent of this.byLayer.lost) {
+    for (const agent of this.lost) {
       const [x, y] = [this.xs[agent], this.ys[agent]];
       pen.moveTo(x - arm, y - arm);
       pen.lineTo(x + arm, y + arm);
@@ -581,19 +645,23 @@ class Player {
   }
 
   // One agent's own view: its triangle with its cells and its policy, and whom it hears.
+  /** @param {number} agent @param {Epoch} epoch */
   drawStory(agent, epoch) {
     const pen = this.pen;
     const heard = this.heard(agent, epoch);
     const colour = this.colours[Math.max(epoch.layer[agent], 0)];
     if (heard.length === 3) {
-      const triangle = heard.map((corner) => [this.realX[corner], this.realY[corner]]);
+      /** @type {(corner: number) => Point} */
+      const real = (corner) => [this.realX[corner], this.realY[corner]];
+      /** @type {Triangle} */
+      const triangle = [real(heard[0]), real(heard[1]), real(heard[2])];
       this.fill(triangle, colour, 0.14);
       const size = this.run.resolution;
-      for (const [record, shade] of [[this.run.goals, this.data.core], [this.run.cells, colour]]) {
+      for (const { record, shade } of [{ record: this.run.goals, shade: this.data.core }, { record: this.run.cells, shade: colour }]) {
         const cell = this.run.cell(record, this.frame(), agent);
         if (cell !== null) this.fill(cellCorners(cell, size).map((parts) => within(triangle, parts)), shade, 0.55);
       }
-      if (this.part("cells").checked) {
+      if (this.field("cells").checked) {
         this.drawGrid(triangle, colour);
         this.drawPolicy(triangle, this.run.policy(this.frame(), agent, heard));
       }
@@ -612,6 +680,7 @@ class Player {
   }
 
   // The lines that cut a triangle into cells, as far as they can be told apart.
+  /** @param {Triangle} triangle @param {string} colour */
   drawGrid(triangle, colour) {
     const { pen } = this;
     const size = this.run.resolution;
@@ -623,12 +692,15 @@ class Player {
     pen.beginPath();
     for (let corner = 0; corner < 3; corner++) {
       for (let cut = 1; cut < size; cut++) {
-        for (const [end, other] of [[(corner + 1) % 3, "moveTo"], [(corner + 2) % 3, "lineTo"]]) {
+        const at = (/** @type {number} */ end) => {
+          /** @type {Parts} */
           const parts = [0, 0, 0];
           parts[corner] = cut / size;
           parts[end] = 1 - cut / size;
-          pen[other](...within(triangle, parts));
-        }
+          return within(triangle, parts);
+        };
+        pen.moveTo(...at((corner + 1) % 3));
+        pen.lineTo(...at((corner + 2) % 3));
       }
     }
     pen.stroke();
@@ -636,6 +708,7 @@ class Player {
   }
 
   // An arrow per cell to the next one; where cells are small, on every few of them, for as many moves.
+  /** @param {Triangle} triangle @param {Int32Array | null} next */
   drawPolicy(triangle, next) {
     this.arrows = 0;
     if (!next) return;
@@ -660,10 +733,12 @@ class Player {
     pen.restore();
   }
 
+  /** @param {number} agent @param {Epoch} epoch */
   heard(agent, epoch) {
     return [...epoch.heard.subarray(3 * agent, 3 * agent + 3)].filter((other) => other >= 0);
   }
 
+  /** @param {Point[]} points @param {string} colour @param {number} alpha */
   fill(points, colour, alpha) {
     const pen = this.pen;
     pen.globalAlpha = alpha;
@@ -678,6 +753,7 @@ class Player {
   }
 
   // A ring around an agent, and its number beside it.
+  /** @param {number} agent @param {number} gap */
   ring(agent, gap) {
     const pen = this.pen;
     const [x, y, r] = [this.xs[agent], this.ys[agent], this.radius() + gap];
@@ -688,6 +764,7 @@ class Player {
     pen.font = "600 12px system-ui, sans-serif";
     pen.textBaseline = "middle";
     pen.textAlign = x > this.width - 40 ? "right" : "left";
+    /** @type {[string, number, number]} */
     const at = [String(this.run.id(agent)), x + (x > this.width - 40 ? -r - 4 : r + 4), clamp(y, 8, this.height - 8)];
     pen.strokeStyle = this.ink.paper;
     pen.lineWidth = 4;
@@ -699,13 +776,14 @@ class Player {
 
   // --- words ---------------------------------------------------------------------------------------------------------
 
+  /** @param {number | null} agent @param {Epoch} epoch */
   tell(agent, epoch) {
     const run = this.run;
     const step = run.steps[this.frame()];
     const play = this.part("play");
     this.say("clock", `step ${step} of ${run.steps[run.frames - 1]}`);
     this.say("built", this.built() < this.colours.length - 1 ? `0–${this.built()}` : "all");
-    this.part("scrub").value = String(Math.round(this.time));
+    this.field("scrub").value = String(Math.round(this.time));
     this.part("scrub").setAttribute("aria-valuetext", `step ${step}`);
     play.setAttribute("aria-label", this.playing ? "Pause" : "Play");
     play.dataset.state = this.playing ? "playing" : "paused";
@@ -725,24 +803,52 @@ class Player {
     this.say("place", `(${x.toFixed(digits)}, ${y.toFixed(digits)}) m`);
   }
 
+  /** @param {number} frame @param {number} agent @param {number[]} heard */
   nextText(frame, agent, heard) {
     const cell = this.run.cell(this.run.cells, frame, agent);
     const next = cell === null ? null : this.run.policy(frame, agent, heard);
-    if (next) return next[cell] === cell ? `${cell}: it stays` : String(next[cell]);
+    if (cell !== null && next) return next[cell] === cell ? `${cell}: it stays` : String(next[cell]);
     if (cell === null) return "none";
     return this.data.walks ? "not worked out here" : "straight to its goal";
   }
 
+  /** @param {number} agent @param {Epoch} epoch */
   role(agent, epoch) {
     if (agent === epoch.core) return "core";
     if (epoch.boundary.includes(agent)) return "boundary";
-    return { "-1": "lost", "-2": "not yet there" }[epoch.layer[agent]] || "follower";
+    if (epoch.layer[agent] >= 0) return "follower";
+    return epoch.layer[agent] === -1 ? "lost" : "not yet there";
   }
 
+  /** @param {string} name @param {string} words */
   say(name, words) {
     const place = this.part(name);
     if (place.textContent !== words) place.textContent = words;
   }
 }
 
-for (const figure of document.querySelectorAll("figure.playback")) figure.playback = new Player(figure);
+// The box of everything that is shown, in units.
+/** @param {Run} run */
+function boxOf(run) {
+  const low = [Infinity, Infinity];
+  const high = [-Infinity, -Infinity];
+  for (const points of [run.positions, run.desired, run.targets]) {
+    for (let k = 0; k < points.length; k++) {
+      if (points[k] === NOWHERE) continue;
+      low[k % 2] = Math.min(low[k % 2], points[k]);
+      high[k % 2] = Math.max(high[k % 2], points[k]);
+    }
+  }
+  return { low, high, width: Math.max(high[0] - low[0], 1), height: Math.max(high[1] - low[1], 1) };
+}
+
+/** @param {HTMLCanvasElement} canvas */
+function penOf(canvas) {
+  const pen = canvas.getContext("2d");
+  if (pen) return pen;
+  throw new Error("this browser draws on no canvas");
+}
+
+for (const figure of document.querySelectorAll("figure.playback")) {
+  if (figure instanceof HTMLElement) Object.assign(figure, { playback: new Player(figure) });
+}

@@ -11,7 +11,9 @@ Each piece of work is written whole or not at all, in a folder of its own. So wh
 or everything, the same call goes on where it was. All processes have to see the folder by the same path.
 """
 
+import json
 import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -114,7 +116,7 @@ def simulate_parts(
     path = Path(store).absolute()
     sources = open_sources(scenario)
     with _opened(path, _Document.of(scenario, sources, sizes.most)) as document:
-        if not document["finished"]:
+        if not (document["finished"] and _whole(path, document)):
             _Work(scenario, sources, path, document, client, sizes, progress or (lambda _: None)).do()
     return Run.open(path)
 
@@ -171,8 +173,6 @@ class _Document(dict[str, Any]):
 
     def write(self, path: Path) -> None:
         """Write it, whole or not at all."""
-        import json
-
         document: dict[str, Any] = {"zarr_format": 3, "node_type": "group", "attributes": dict(self)}
         document["attributes"]["seal"] = seal_of(document)
         write_whole(path / "zarr.json", json.dumps(document, indent=1))
@@ -208,6 +208,16 @@ def _opened(path: Path, new: _Document) -> Iterator[_Document]:
         yield _Document(found.attributes)
     finally:
         lock.release()
+
+
+def _whole(path: Path, document: Mapping[str, Any]) -> bool:
+    """Whether all groups of a finished run are there: who removed a damaged one wants it again."""
+    stages = [Stage(*each) for each in document["stages"]]
+    names = [(TOP, *epoch["parts"]) for epoch in document["epochs"]]
+    who = [path / "epochs" / str(which) / name for which, some in enumerate(names) for name in some]
+    what = [path / "stages" / str(stage.number) / name for stage in stages for name in names[stage.epoch]]
+    ends = [path / "desired" / name for name in names[-1]]
+    return all(place.exists() for place in (*who, *what, *ends, path / "flags"))
 
 
 def _with_long(document: _Document) -> Scenario:
@@ -466,6 +476,7 @@ class _Work:
         }
         self.document |= {"steps": steps, "finished": True, "known": known}
         self.document.write(self.path)
+        shutil.rmtree(self.path / "cells", ignore_errors=True)  # nobody needs it any more
 
     def _settle_top(self, team: Team, epoch: _Told, stage: Stage, steps: int) -> dict[str, Any]:
         part = Part.of(read_group(team.group("epochs", stage.epoch, TOP)))

@@ -28,6 +28,8 @@ from tricover.targets import Targets
 __all__ = [
     "MOST_BYTES",
     "Message",
+    "links_of",
+    "pack_links",
     "pack_network",
     "pack_positions",
     "pack_targets",
@@ -35,6 +37,7 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 MOST_BYTES = 16 * 2**20
 """Of a message: a dropped file is the largest."""
@@ -220,6 +223,8 @@ class Order(Message):
 
     do: Literal["order"]
     word: Literal["pause", "go", "hold", "home", "land", "end"]
+    agents: Annotated[str, Field(max_length=10_000)] = ""
+    """Those whom it concerns, such as "0-5,7"; nobody is named: all."""
 
 
 class Flown(Message):
@@ -274,12 +279,22 @@ def pack_positions(variant: int, step: int, positions: Floats, corner: Floats) -
     return _block(1, variant, step, len(positions), (positions - corner).astype("<f4"))
 
 
-def pack_network(variant: int, step: int, network: Network, agents: int) -> bytes:
-    """A network as a block, with room for so many agents; those not yet on its roster have layer -2."""
-    heard, layer = np.full((agents, 3), -1, "<i4"), np.full(agents, -2, "<i4")
+def links_of(network: Network, agents: int) -> tuple[Ints, Ints]:
+    """In-neighbours (N, 3) and layers (N,) of so many agents; those not yet on the network's roster have layer -2."""
+    heard, layer = np.full((agents, 3), -1), np.full(agents, -2)
     heard[: len(network)] = network.in_neighbors
     layer[: len(network)] = network.layer
-    return _block(2, variant, step, agents, heard, layer)
+    return heard, layer
+
+
+def pack_network(variant: int, step: int, network: Network, agents: int) -> bytes:
+    """A network as a block, with room for so many agents."""
+    return pack_links(variant, step, *links_of(network, agents))
+
+
+def pack_links(variant: int, step: int, heard: Ints, layer: Ints) -> bytes:
+    """Who listens to whom (N, 3), and layers (N,), as a block."""
+    return _block(2, variant, step, len(layer), heard.astype("<i4"), layer.astype("<i4"))
 
 
 def pack_targets(variant: int, step: int, targets: Targets, corner: Floats) -> bytes:

@@ -113,16 +113,19 @@ class Session:
         return [self._network(number), self._targets(number), self._positions(number)]
 
     def _network(self, number: int) -> bytes:
-        line, step = self.variants[number].timeline, self.at(number)
+        step = self.at(number)
+        line = self.variants[number].timeline
         return pack_network(number, step, line.epoch(step).network, len(line.positions(step)))
 
     def _targets(self, number: int) -> bytes:
-        targets = self.variants[number].timeline.mission.targets_at(self.at(number))
-        return pack_targets(number, self.at(number), targets, self._low)
+        step = self.at(number)
+        targets = self.variants[number].timeline.mission.targets_at(step)
+        return pack_targets(number, step, targets, self._low)
 
     def _positions(self, number: int) -> bytes:
         step = self.at(number)
-        return pack_positions(number, step, self.variants[number].timeline.positions(step), self._low)
+        positions = self.variants[number].timeline.positions(step)
+        return pack_positions(number, step, positions, self._low)
 
     def _figures(self) -> str:
         figures = [each.figures.at(self.at(number)) for number, each in enumerate(self.variants)]
@@ -133,7 +136,8 @@ class Session:
         sent: list[Sent] = []
         for number, variant in enumerate(self.variants):
             line = variant.timeline
-            if line.epoch(self.at(number, before)) is not line.epoch(self.at(number)):
+            epoch = line.epoch(self.at(number))
+            if line.epoch(self.at(number, before)) is not epoch:
                 sent.append(self._network(number))
             if line.mission.targets_still_from:
                 sent.append(self._targets(number))
@@ -162,8 +166,10 @@ class Session:
         return done_by(self, message, "no fleet is watched here: begin one with tricover fleet SCENARIO --studio")
 
     def _do_play(self, _: Any) -> Answer:
-        at_end = all(each.timeline.ended and self.step >= each.timeline.length for each in self.variants)
-        before, self.step = self.step, 0 if at_end else self.step
+        before = self.step
+        lines = [variant.timeline for variant in self.variants]
+        if all(line.ended and before >= line.length for line in lines):
+            self.step = 0
         self.playing = True
         return Answer(self._frame(before))
 
@@ -176,7 +182,8 @@ class Session:
         return Answer([self._state()])
 
     def _do_seek(self, message: Any) -> Answer:
-        before, self.playing = self.step, False
+        before = self.step
+        self.playing = False
         self._go(message.step)
         return Answer(self._frame(before))
 
@@ -207,8 +214,8 @@ class Session:
             if network.layer[agent] > 0:
                 return variant.after(variant.scenario, step, {agent: np.array(place)})
             told = variant.timeline.mission.epochs[0].told
-            sent = editing.sent(variant.scenario, told.network, told.places(step), agent, place)
-            return variant.after(sent, step)
+            places = told.places(step)
+            return variant.after(editing.sent(variant.scenario, told.network, places, agent, place), step)
 
         return self._change(drop)
 
@@ -218,7 +225,8 @@ class Session:
         def join(variant: Variant, step: int) -> Variant:
             if step == 0:
                 return variant.after(editing.placed(variant.scenario, place), 0)
-            network, positions = variant.timeline.epoch(step).network, variant.timeline.positions(step)
+            network = variant.timeline.epoch(step).network
+            positions = variant.timeline.positions(step)
             reference = editing.reference_at(network, positions, place)
             return variant.after(editing.joining(variant.scenario, reference, place, step), step)
 
@@ -269,7 +277,8 @@ class Session:
     def _do_inside(self, message: Any) -> Answer:
         if message.variant >= len(self.variants):
             raise InputError("there is no second variant: compare first")
-        inside = look_inside(self.variants[message.variant].timeline, message.agent, self.at(message.variant))
+        line = self.variants[message.variant].timeline
+        inside = look_inside(line, message.agent, self.at(message.variant))
         return Answer(asker=[said("inside", variant=message.variant, **inside)])
 
     def _do_claims(self, _: Any) -> Answer:
@@ -283,7 +292,8 @@ class Session:
         return self._become((Variant.of(found),), 0)
 
     def _do_bring(self, message: Any) -> Answer:
-        found = files.brought(self.folder, message.name, message.content, self.variants[0].scenario, message.use)
+        scenario = self.variants[0].scenario
+        found = files.brought(self.folder, message.name, message.content, scenario, message.use)
         return self._become((Variant.of(found),), 0)
 
     def _do_save(self, message: Any) -> Answer:
@@ -292,7 +302,8 @@ class Session:
 
     def _do_link(self, _: Any) -> Answer:
         first = self.variants[0]
-        return Answer(asker=[said("link", link=links.link_to(first.scenario, self.step, first.timeline.by_hand))])
+        link = links.link_to(first.scenario, self.step, first.timeline.by_hand)
+        return Answer(asker=[said("link", link=link)])
 
     def _do_follow(self, message: Any) -> Answer:
         scenario, step = links.linked(message.link, self.folder)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tricover.errors import InputError
-from tricover.network import Network
 from tricover.own import label_of
 from tricover.report.playback import colours_of
 from tricover.simulation import Mission, Run, Scenario
@@ -76,18 +75,18 @@ class Variant:
             "recorded": isinstance(self.timeline, Recorded),
             "motion": self.scenario.control.motion,
             "goal": label_of(self.scenario.control.goal),
-            **map_facts(mission, network, corner),
+            **map_facts(mission, network.depth, network.boundary.tolist(), [int(network.core)], corner),
         }
 
 
-def map_facts(mission: Mission, network: Network, corner: Floats) -> dict[str, Any]:
-    """What a map needs to know of a network and the ground, besides numbers by agent."""
+def map_facts(mission: Mission, depth: int, boundary: list[int], cores: list[int], corner: Floats) -> dict[str, Any]:
+    """What a map needs to know of a network, or of several, and of the ground, besides numbers by agent."""
     zones = mission.ground.zones
     return {
-        "depth": network.depth,
-        "boundary": network.boundary.tolist(),
-        "core": int(network.core),
-        **_colours(network.depth),
+        "depth": depth,
+        "boundary": boundary,
+        "cores": cores,
+        **_colours(depth),
         "zones": [] if zones is None else [(ring - corner).tolist() for ring in zones],
     }
 

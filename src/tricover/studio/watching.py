@@ -7,8 +7,11 @@ The flight's loop calls ``see`` now and then, which only keeps what there is: th
 watches it. What pages are told is made of it in the studio's own thread, ``speed`` times a second at most. What they
 ask for goes to ``Controls``, and is done by the flight's loop.
 
-*Beliefs.* Everybody says whom it took for alive when it acted. Of those who are alive, the belief of most is the one
-whose network is shown. Who acted on another one does not agree.
+*Beliefs.* Everybody says whom it took for alive when it acted. Who acted on another belief than most does not agree.
+Everybody is shown in the network of its own belief: of a team that was cut in two, both halves have their links.
+
+*The end.* A flight of this program says itself that it is over. Of one that is anywhere, nobody is there any more for
+``SILENT`` seconds; should somebody come back, it goes on.
 """
 
 import time
@@ -16,7 +19,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,41 +27,26 @@ from numpy.typing import NDArray
 from tricover.errors import InputError
 from tricover.fleet.controls import Controls
 from tricover.fleet.faults import members_of
-from tricover.fleet.messages import Place
 from tricover.fleet.networks import Networks
 from tricover.fleet.tower import Report, Tower
 from tricover.network import Network
 from tricover.simulation import Mission, Run
-from tricover.studio.messages import Message, pack_network, pack_positions, pack_targets
+from tricover.studio.beliefs import Belief, beliefs_of, links_among
+from tricover.studio.messages import Message, pack_links, pack_positions, pack_targets
+from tricover.studio.seen import Seen, last_words, role_of, says_of
 from tricover.studio.session import Answer, Sent, Session, done_by, said
 from tricover.studio.variant import box_of, map_facts
 
-__all__ = ["FROZEN", "Watching"]
+__all__ = ["FROZEN", "SILENT", "Watching"]
 
 FROZEN = 3.0
 """Seconds that an agent is frozen for."""
 RECENT = 5.0
 """Seconds over which rounds are counted."""
-MOST_NAMED = 8
-"""Groups of agents that a sentence names, and beliefs that have a sentence."""
-
-
-class _Seen(NamedTuple):
-    """What was known of a flight at a moment."""
-
-    report: Report
-    living: frozenset[int]
-    said: dict[int, tuple[int, Place]]
-    ordered: str | None
-    running: frozenset[int]
-    frozen: frozenset[int]
-
-
-class _Belief(NamedTuple):
-    """Whom some agents take for alive, (N,)."""
-
-    living: NDArray[np.bool_]
-    held_by: frozenset[int]
+SILENT = 5.0
+"""Seconds without anybody after which a flight that is anywhere is over."""
+MOST_SHOWN = 8
+"""Beliefs that have a network of their own on the map."""
 
 
 @dataclass(eq=False)
@@ -80,6 +68,8 @@ class Watching:
     loss: float = 0.0
     apart: str = ""
     _over: tuple[list[str], Run | None] | None = None
+    _alone_since: float | None = None
+    _was_settled: bool = False
     _steps: deque[tuple[float, int]] = field(default_factory=deque)
     _told: list[Sent] = field(default_factory=list)
     _taken_for_dead: list[int] = field(default_factory=list)
@@ -92,8 +82,9 @@ class Watching:
         self._start = self.mission.start().positions
         self._low, self._high = box_of([(self.mission, self._start)])
         self._network = self.mission.epochs[0].network
+        self._links = links_among(self._network, self.mission.agents, [])
         nothing = Report(-1, -1, 0, 0, 0, False, 0, {}, (0.0, 0.0), False)
-        self._seen = _Seen(nothing, frozenset(), {}, None, frozenset(), frozenset())
+        self._seen = Seen(nothing, frozenset(), {}, None, frozenset(), frozenset())
 
     # --- what the flight says ---
 
@@ -101,12 +92,26 @@ class Watching:
         """How far the flight is: kept as it is, to be looked into when a page wants to know."""
         controls, now = self.controls, self.now()
         who = frozenset(tower.living)
-        self._seen = _Seen(report, who, tower.said(), tower.ordered, controls.running, controls.frozen)
+        self._seen = Seen(report, who, tower.said(), tower.ordered, controls.running, controls.frozen)
+        self._look_for_the_end(now)
         if tower.tracks.mission is not self._networks.mission:  # new targets
             self._networks = Networks(tower.tracks.mission)
         self._steps.append((now, report.step))
         while self._steps[0][0] < now - RECENT:
             self._steps.popleft()
+
+    def _look_for_the_end(self, now: float) -> None:
+        """Whether those who flew somewhere are still there."""
+        seen = self._seen
+        if seen.living:
+            self._alone_since, self._was_settled = None, seen.report.done
+        elif self._alone_since is None:
+            self._alone_since = now
+        if self.controls.processes:
+            return
+        alone = self._alone_since is not None and now - self._alone_since >= SILENT
+        most = self._networks.mission.scenario.steps
+        self._over = (last_words(seen, self._was_settled, most), None) if alone and seen.said else None
 
     def end(self, says: list[str], run: Run | None) -> None:
         """The flight is over: sentences that say how, and its run if it was recorded."""
@@ -120,9 +125,9 @@ class Watching:
 
     def tick(self) -> list[Sent]:
         """What has changed since the last time."""
-        before, mission = self._network, self._networks.mission
+        before, mission = self._links, self._networks.mission
         frame = self._frame()
-        changed = self._scene() if self._network is not before or mission.targets_still_from else []
+        changed = self._scene() if not self._links.are(before) or mission.targets_still_from else []
         told, self._told = self._told, frame
         return [*changed, *frame] if changed or frame != told else []
 
@@ -130,7 +135,8 @@ class Watching:
         """What changes seldom: who it is, the network, targets."""
         mission = self._networks.mission
         step = max(self._seen.report.step, 0)
-        facts = map_facts(mission, self._network, self._low)
+        links, targets = self._links, mission.targets_at(step)
+        facts = map_facts(mission, links.depth, links.boundary, links.cores, self._low)
         fleet = said(
             "fleet",
             name=mission.scenario.name,
@@ -141,20 +147,24 @@ class Watching:
             frozen_for=FROZEN,
             **facts,
         )
-        network = pack_network(0, step, self._network, mission.agents)
-        return [fleet, network, pack_targets(0, step, mission.targets_at(step), self._low)]
+        return [
+            fleet,
+            pack_links(0, step, links.heard, links.layer),
+            pack_targets(0, step, targets, self._low),
+        ]
 
     def _frame(self) -> list[Sent]:
         """What changes with every step."""
         seen = self._seen
         beliefs = self._beliefs(seen)
         self._network = self._network_of(seen, beliefs)
+        self._links = links_among(self._network, self.mission.agents, self._others(seen, beliefs))
         positions = np.array(self._start)
         for agent, (_, place) in seen.said.items():
             positions[agent] = place.position
         return [pack_positions(0, max(seen.report.step, 0), positions, self._low), self._flight(seen, beliefs)]
 
-    def _flight(self, seen: _Seen, beliefs: list[_Belief]) -> str:
+    def _flight(self, seen: Seen, beliefs: list[Belief]) -> str:
         report = seen.report
         over = None if self._over is None else {"says": self._over[0], "opens": self._over[1] is not None}
         return said(
@@ -176,26 +186,30 @@ class Watching:
             refused=dict(report.refused),
             ordered=seen.ordered,
             faults={"loss": self.loss, "apart": self.apart},
-            says=self._says(seen, beliefs) if over is None else [],
+            says=says_of(seen, self.mission.agents, self._who_is_gone(seen, beliefs)) if over is None else [],
             over=over,
         )
 
-    def _beliefs(self, seen: _Seen) -> list[_Belief]:
+    def _beliefs(self, seen: Seen) -> list[Belief]:
         """Beliefs of those who are alive and have spoken, that of most first."""
-        held: dict[bytes, set[int]] = {}
-        for agent in seen.living & seen.said.keys():
-            held.setdefault(seen.said[agent][1].living.tobytes(), set()).add(agent)
-        ordered = sorted(held.items(), key=lambda item: (-len(item[1]), min(item[1])))
-        return [_Belief(np.frombuffer(flags, np.bool_), frozenset(who)) for flags, who in ordered]
+        return beliefs_of({agent: seen.said[agent][1].living for agent in seen.living & seen.said.keys()})
 
-    def _network_of(self, seen: _Seen, beliefs: list[_Belief]) -> Network:
+    def _network_of(self, seen: Seen, beliefs: list[Belief]) -> Network:
         """The network on which most act; while there is none, the last one."""
-        if not beliefs:
-            return self._network
-        told = self._networks.told(self._networks.key(max(seen.report.step, 0), beliefs[0].living))
-        return self._network if told is None else told.network
+        found = self._acted_on(seen, beliefs[0]) if beliefs else None
+        return self._network if found is None else found
 
-    def _missed(self, seen: _Seen, beliefs: list[_Belief]) -> list[int]:
+    def _acted_on(self, seen: Seen, belief: Belief) -> Network | None:
+        """The network of a belief; None: there is none of those who are left."""
+        told = self._networks.told(self._networks.key(max(seen.report.step, 0), belief.living))
+        return None if told is None else told.network
+
+    def _others(self, seen: Seen, beliefs: list[Belief]) -> list[tuple[Belief, Network]]:
+        """Beliefs that most do not hold, with their networks."""
+        found = ((belief, self._acted_on(seen, belief)) for belief in beliefs[1:MOST_SHOWN])
+        return [(belief, network) for belief, network in found if network is not None]
+
+    def _missed(self, seen: Seen, beliefs: list[Belief]) -> list[int]:
         """Whom most take for dead, of those who should be there; when nobody is left, as it was before."""
         if beliefs:
             self._taken_for_dead = self._gone(seen.report.step, beliefs[0].living)
@@ -206,11 +220,9 @@ class Watching:
         there = self._networks.mission.present_at(max(step, 0))
         return [int(agent) for agent in np.flatnonzero(there & ~living)]
 
-    def _told_of(self, seen: _Seen, belief: _Belief) -> str:
-        """A belief, in a sentence."""
-        by, gone = sorted(belief.held_by), self._gone(seen.report.step, belief.living)
-        who = f"Agent {by[0]} believes" if len(by) == 1 else f"{len(by)} agents ({_named(by)}) believe"
-        return f"{who} that {_named(gone) if gone else 'nobody'} {'is' if len(gone) < 2 else 'are'} gone."
+    def _who_is_gone(self, seen: Seen, beliefs: list[Belief]) -> list[tuple[Belief, list[int]]]:
+        """Beliefs, each with those whom it takes for dead."""
+        return [(belief, self._gone(seen.report.step, belief.living)) for belief in beliefs]
 
     def _rounds(self) -> float | None:
         """Rounds per second of late."""
@@ -218,32 +230,6 @@ class Watching:
         if len(steps) < 2 or steps[-1][0] <= steps[0][0]:
             return None
         return max(steps[-1][1] - steps[0][1], 0) / (steps[-1][0] - steps[0][0])
-
-    def _says(self, seen: _Seen, beliefs: list[_Belief]) -> list[str]:
-        """What one sees, in sentences."""
-        report, agents = seen.report, self.mission.agents
-        if not seen.said:
-            return [f"{len(seen.living)} of {agents} agents are there; the flight begins when all have spoken."]
-        gone = sorted(set(range(agents)) - seen.living)
-        found = [
-            f"{len(seen.living)} of {agents} agents are alive" + (f"; not there: {_named(gone)}." if gone else ".")
-        ]
-        if report.agreed:
-            found.append("All of them agree who is.")
-        elif len(beliefs) > 1:
-            found.append("They do not agree who is.")
-            found += [self._told_of(seen, belief) for belief in beliefs[:MOST_NAMED]]
-        elif beliefs:
-            found.append("They agree with each other, but have not noticed who has come or gone.")
-        if seen.frozen:
-            found.append(f"Frozen: {_named(sorted(seen.frozen))}.")
-        if seen.ordered == "pause":
-            found.append("The team is paused.")
-        elif report.done:
-            found.append("The team has settled.")
-        else:
-            found.append(f"{report.settled} are at their goals.")
-        return found
 
     # --- what pages ask for ---
 
@@ -284,7 +270,12 @@ class Watching:
         if not self.controls.orders:
             raise InputError("orders need the operator's keys: these only let you watch")
         self._flying()
-        return self._asked("order", f"Sent: {message.word}.", word=message.word, values={})
+        text = message.agents.strip()
+        if not text:
+            return self._asked("order", f"Sent to all: {message.word}.", word=message.word, values={})
+        members = members_of(text, f"to {text!r}", self.mission.agents)
+        agents = sorted(map(int, set(members)))
+        return self._asked("order", f"Sent to {text}: {message.word}.", word=message.word, values={"agents": agents})
 
     def _do_flown(self, _: Any) -> Answer:
         if self._over is None or self._over[1] is None:
@@ -311,7 +302,7 @@ class Watching:
         ages = zip(network.in_neighbors[agent].tolist(), place.last.ages, strict=True)
         beliefs = self._beliefs(seen)
         return plain | {
-            "role": _role(network, agent),
+            "role": role_of(network, agent),
             "gone": self._gone(step, place.living),
             "agrees": not beliefs or np.array_equal(beliefs[0].living, place.living),
             "hears": [[other, age] for other, age in ages if other >= 0],
@@ -332,7 +323,7 @@ class Watching:
         if self._over is not None:
             raise InputError("the flight is over")
 
-    def _local(self, agent: int = 0) -> _Seen:
+    def _local(self, agent: int = 0) -> Seen:
         """What is known, if the agents are processes of this program that fly."""
         if not self.controls.processes:
             raise InputError("these agents are not processes of this program: it cannot kill, freeze or begin them")
@@ -340,32 +331,8 @@ class Watching:
         self._known(agent)
         return self._seen
 
-    def _running(self, agent: int) -> _Seen:
+    def _running(self, agent: int) -> Seen:
         seen = self._local(agent)
         if agent not in seen.running:
             raise InputError(f"the process of agent {agent} does not run")
         return seen
-
-
-def _role(network: Network, agent: int) -> str:
-    if agent >= len(network) or network.layer[agent] < 0:
-        return "takes no part"
-    if network.layer[agent] > 0:
-        return f"follower, layer {network.layer[agent]}"
-    return "core, anchor" if agent == network.core else "boundary, anchor"
-
-
-def _named(agents: list[int]) -> str:
-    """Agents, ascending, in few words: those that follow each other as one.
-
-    >>> _named([0, 1, 2, 5, 7, 8])
-    '0-2, 5, 7-8'
-    """
-    runs: list[list[int]] = []
-    for agent in agents:
-        if runs and agent == runs[-1][1] + 1:
-            runs[-1][1] = agent
-        else:
-            runs.append([agent, agent])
-    shown = ", ".join(f"{first}" if first == last else f"{first}-{last}" for first, last in runs[:MOST_NAMED])
-    return shown if len(runs) <= MOST_NAMED else f"{shown}, …"

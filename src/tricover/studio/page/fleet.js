@@ -66,6 +66,7 @@ export class Fleet {
     studio.deepen(facts.depth);
     for (const one of orders()) one.disabled = !facts.orders;
     part("no-orders").hidden = facts.orders;
+    field("whom").disabled = !facts.orders;
     part("not-ours").hidden = facts.processes;
     part("faults", "form").hidden = !facts.processes;
     part("freeze").textContent = `Freeze ${facts.frozen_for} s`;
@@ -79,7 +80,7 @@ export class Fleet {
     this.flight = flight;
     const map = this.studio.maps[0];
     const there = new Set(flight.living);
-    const crossed = new Set(flight.missed);
+    const crossed = new Set(flight.missed); // by most
     for (let agent = 0; agent < map.team.count; agent++) if (!there.has(agent) && !flight.over) crossed.add(agent);
     /** @type {(agents: Iterable<number>, mark: Mark) => [number, Mark][]} */
     const marked = (agents, mark) => Array.from(agents, (agent) => [agent, mark]);
@@ -114,8 +115,8 @@ export class Fleet {
   showEnd(facts, over) {
     part("over").hidden = over === null;
     part("flight").hidden = part("faults").hidden = over !== null;
+    this.studio.maps[0].label.textContent = `${facts.name}: a fleet ${over === null ? "in the air" : "that has flown"}`;
     if (over === null) return;
-    this.studio.maps[0].label.textContent = `${facts.name}: a fleet that has flown`;
     sentences(part("over", "div"), over.says);
     part("flown").hidden = !over.opens;
   }
@@ -193,7 +194,7 @@ export class Fleet {
   press(pressed) {
     const word = pressed.dataset.order ?? "";
     const sure = pressed.classList.contains("sure") || !FINAL.includes(word);
-    if (sure) this.order(word);
+    if (sure) this.order(word, field("whom").value);
     this.doubt(sure ? null : pressed);
   }
 
@@ -212,9 +213,9 @@ export class Fleet {
     this.doubting = setTimeout(() => this.doubt(null), SURE);
   }
 
-  /** @param {string} word */
-  order(word) {
-    this.say("order", { word });
+  /** @param {string} word @param {string} agents such as "0-5,7"; empty: all */
+  order(word, agents = "") {
+    this.say("order", { word, agents });
   }
 
   /** @param {string} apart */

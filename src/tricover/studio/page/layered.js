@@ -98,7 +98,7 @@ export class Layered {
     const { pen, places } = this;
     const size = clamp(40 / Math.sqrt(places.size), 1.5, 5);
     for (const [agent, [x, y]] of places) {
-      const colour = agent === facts.core ? facts.coreColour : facts.colours[map.team.layer[agent]];
+      const colour = facts.cores.includes(agent) ? facts.coreColour : facts.colours[map.team.layer[agent]];
       pen.fillStyle = `rgb(${bytes(colour)})`;
       pen.beginPath();
       pen.arc(x, y, agent === map.chosen ? 2 * size : size, 0, 7);

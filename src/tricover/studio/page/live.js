@@ -16,7 +16,7 @@ import { blockOf } from "./team.js";
  * @property {boolean} recorded
  * @property {number} depth
  * @property {number[]} boundary
- * @property {number} core
+ * @property {number[]} cores
  * @property {string} motion
  * @property {string} goal
  * @property {string[]} colours
@@ -102,7 +102,7 @@ import { blockOf } from "./team.js";
  * @property {number} frozen_for seconds
  * @property {number} depth
  * @property {number[]} boundary
- * @property {number} core
+ * @property {number[]} cores
  * @property {string[]} colours
  * @property {string} coreColour
  * @property {string} lostColour

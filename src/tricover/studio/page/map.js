@@ -88,7 +88,7 @@ export class MapView {
   // What is known besides numbers. Most of it stays as it is from step to step, and then so does the team's dress.
   /** @param {Facts} facts */
   tell(facts) {
-    const known = JSON.stringify([facts.boundary, facts.core, facts.colours, facts.zones]);
+    const known = JSON.stringify([facts.boundary, facts.cores, facts.colours, facts.zones]);
     this.facts = facts;
     if (known === this.known) return;
     this.known = known;

@@ -39,7 +39,16 @@ const FIGURES = [
 
 /** @param {Element} body @param {Figures[]} variants */
 export function showFigures(body, variants) {
-  body.replaceChildren(...FIGURES.map(([name, text]) => row(name, ...variants.map(text))));
+  const rows = FIGURES.map(([name, text]) => row(name, ...variants.map(text)));
+  if (variants.length > 1) rows.unshift(heads("", "first", "second"));
+  body.replaceChildren(...rows);
+}
+
+/** @param {string[]} names */
+function heads(...names) {
+  const line = document.createElement("tr");
+  line.append(...names.map((name) => cell("th", name, { scope: "col" })));
+  return line;
 }
 
 // What an agent is about.
@@ -69,9 +78,7 @@ export function showInside(box, inside, choose) {
 function neighbours({ weights, becomes, ages }, hears, choose) {
   const table = document.createElement("table");
   table.className = "neighbours";
-  const head = document.createElement("tr");
-  head.append(...["hears", "age", "weight", "becomes"].map((name) => cell("th", name, { scope: "col" })));
-  table.append(head);
+  table.append(heads("hears", "age", "weight", "becomes"));
   hears.forEach((agent, corner) => {
     const line = document.createElement("tr");
     const button = cell("button", `${agent}`, { type: "button", onclick: () => choose(agent) });

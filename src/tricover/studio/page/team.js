@@ -75,7 +75,7 @@ export class Team {
    * @param {number} larger
    * @returns {[Uint8Array, Float32Array]}
    */
-  looks({ boundary, core, colours, coreColour, lostColour }, built, chosen, larger) {
+  looks({ boundary, cores, colours, coreColour, lostColour }, built, chosen, larger) {
     const paint = new Uint8Array(4 * this.count);
     const looks = new Float32Array(2 * this.count);
     const palette = colours.map(bytes);
@@ -91,9 +91,11 @@ export class Team {
     for (const agent of boundary) {
       if (agent < this.count) looks.set([1.7 * size, SHAPES.square], 2 * agent);
     }
-    if (core >= this.count) return [paint, looks]; // facts of a team that is still on its way here
-    looks.set([2 * size, SHAPES.diamond], 2 * core);
-    paint.set(bytes(coreColour), 4 * core);
+    for (const core of cores) {
+      if (core >= this.count) continue; // facts of a team that is still on its way here
+      looks.set([2 * size, SHAPES.diamond], 2 * core);
+      paint.set(bytes(coreColour), 4 * core);
+    }
     return [paint, looks];
   }
 
