@@ -102,8 +102,9 @@ class Part:
     @cached_property
     def corners(self) -> Ints:
         """Numbers of those it listens to and does not move itself, ascending, (K,)."""
-        heard = np.unique(self.in_neighbors[self.in_neighbors >= 0])
-        return np.setdiff1d(heard, self.numbers, assume_unique=True)
+        heard = self.in_neighbors[self.in_neighbors >= 0]
+        rows = np.minimum(np.searchsorted(self.numbers, heard), len(self) - 1)
+        return np.unique(heard[self.numbers[rows] != heard])
 
     @cached_property
     def everybody(self) -> Ints:
