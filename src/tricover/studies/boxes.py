@@ -33,4 +33,5 @@ def farthest(box: Floats, others: Floats) -> Floats:
 def near(box: Floats, others: Floats, distance: float) -> Flags:
     """Which others (K, 4) may have points within a distance of those of a box (4,), (K,)."""
     largest = max(np.abs(box).max(), np.abs(others).max(initial=0.0))
-    return gaps(box, others) <= distance * (1 + ROOM) + ROOM * largest
+    within: Flags = gaps(box, others) <= distance * (1 + ROOM) + ROOM * largest
+    return within

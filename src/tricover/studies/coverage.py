@@ -14,6 +14,7 @@ depend on the parts that were read nor on the number of workers.
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 from tricover.coverage.metrics import Coverage, assign
 from tricover.errors import InputError
 from tricover.simulation import Run
-from tricover.simulation.in_parts import PartsReader, Stage, held
+from tricover.simulation.in_parts import PartsReader, held
 from tricover.simulation.resolve import still_from, targets_of
 from tricover.studies.boxes import ROOM, box_around, farthest, gaps
 from tricover.studies.ground import TargetTiles
@@ -168,7 +169,7 @@ def _tiles(store: Path) -> list[_Patch]:
     for tile in np.flatnonzero(np.diff(starts)).tolist():
         around = _tile_box(box, side, tile)
         cuts = [*range(int(starts[tile]), int(starts[tile + 1]), PATCH), int(starts[tile + 1])]
-        found += [_Patch(around, *span) for span in zip(cuts, cuts[1:], strict=False)]
+        found += [_Patch(around, *span) for span in pairwise(cuts)]
     return found
 
 
@@ -176,7 +177,8 @@ def _tile_box(box: Floats, side: int, tile: int) -> Floats:
     """The box of a tile of a grid in a box (4,), with room for rounding."""
     place = np.array([tile % side, tile // side, tile % side + 1, tile // side + 1]) / side
     size, room = box[2:] - box[:2], ROOM * float(np.abs(box).max())
-    return np.tile(box[:2], 2) + place * np.tile(size, 2) + np.array([-room, -room, room, room])
+    found: Floats = np.tile(box[:2], 2) + place * np.tile(size, 2) + np.array([-room, -room, room, room])
+    return found
 
 
 def _along(targets: Targets) -> list[_Patch]:

@@ -100,7 +100,7 @@ def _neighbours(pieces: Sequence[Piece], boxes: Floats, distance: float) -> list
         later = tops | (np.arange(len(pieces)) > row)
         others = np.flatnonzero(later & (stages == piece.stage.number) & near(boxes[row], boxes, distance))
         if len(others):
-            found.append((piece, [pieces[other] for other in others]))
+            found.append((piece, [pieces[other] for other in others.tolist()]))
     return found
 
 
