@@ -61,8 +61,6 @@ _OF_THE_END = ("containment", "theorem3", "neighbourhood")
 _ADDED = ("landings", "rows", "flat", "faults", "excused", "proper_radii", "containment_only", "messages_per_step")
 _LARGEST = (
     "worst",
-    "settled",
-    "bound",
     "steps",
     "largest_distance",
     "largest_radius",
@@ -159,7 +157,14 @@ def _part(reader: PartsReader, epoch: int, name: str, rules: Rules, corners: Cor
         for layer in certificate.layers
         if layer.index
     )
-    return _found(logged, epoch, claims, layers)
+    return _found(logged, epoch, claims, layers or _unknown(logged.part))
+
+
+def _unknown(part: Part) -> tuple[Layer, ...]:
+    """The layers of a part of which nobody knows when they settle."""
+    layers, agents = np.unique(part.layer, return_counts=True)
+    rows = zip(layers.tolist(), agents.tolist(), strict=True)
+    return tuple(Layer(index, count, None, None, None, None) for index, count in rows)
 
 
 def _of_part(claim: Claim, logged: Logged, late: Ints) -> Claim:
@@ -349,9 +354,9 @@ def _layers(found: Sequence[_Found]) -> tuple[Layer, ...]:
 
     Distances are those from the bounds of the parts on. The bound of a layer is that of the whole network.
     """
-    if any(each.agents and not each.layers for each in found):
+    top, together = found[0].layers, list[Layer]()
+    if not top:
         return ()
-    top, together = found[0].layers, []
     begin = top[0].bound
     each_takes = 0 if begin is None or len(top) < 2 or top[1].bound is None else top[1].bound - begin
     for index in range(max(each.depth for each in found) + 1):
@@ -364,7 +369,7 @@ def _layers(found: Sequence[_Found]) -> tuple[Layer, ...]:
 def _layer(index: int, parts: Sequence[Layer], bound: int | None) -> Layer:
     ends = [part.settled for part in parts if part.settled is not None]
     away = [part.distance for part in parts if part.distance is not None]
-    radii = [part.radius for part in parts if part.radius is not None]
+    radii = [np.inf if part.radius is None else part.radius for part in parts]
     settled = max(ends) if len(ends) == len(parts) else None
-    agents = sum(part.agents for part in parts)
-    return Layer(index, agents, settled, bound, max(away, default=None), max(radii, default=None))
+    agents, radius = sum(part.agents for part in parts), max(radii)
+    return Layer(index, agents, settled, bound, max(away, default=None), radius if np.isfinite(radius) else None)
