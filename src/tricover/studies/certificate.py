@@ -61,6 +61,8 @@ _OF_THE_END = ("containment", "theorem3", "neighbourhood")
 _ADDED = ("landings", "rows", "flat", "faults", "excused", "proper_radii", "containment_only", "messages_per_step")
 _LARGEST = (
     "worst",
+    "settled",
+    "bound",
     "steps",
     "largest_distance",
     "largest_radius",
@@ -334,8 +336,8 @@ def _numbers(figures: Mapping[str, "Figure"]) -> tuple[float, int]:
 
 def _on_time(claim: Claim, layers: Sequence[Layer]) -> Claim:
     """Convergence of the whole team: no layer settles later than its bound."""
-    if not layers or (claim.verdict == NOT_APPLICABLE and not claim.figures):
-        return claim
+    if not layers or not claim.figures:  # all that is known are the parts' own bounds
+        return replace(claim, figures={})
     ends, bound = [layer.settled for layer in layers[1:]], layers[-1].bound
     known = [end for end in ends if end is not None]
     settled = max(known) if len(known) == len(ends) else None
