@@ -21,7 +21,7 @@ from tricover.simulation.morphing import AnchorWays
 from tricover.simulation.telling import paths_of, roster_of
 from tricover.vehicles import lands
 
-__all__ = ["desired_of_run", "log_of_run", "settings_of", "with_scenario"]
+__all__ = ["arrival_of", "desired_of_run", "log_of_run", "settings_of", "with_scenario"]
 
 Floats = NDArray[np.float64]
 
@@ -221,7 +221,7 @@ def _with_mission(log: Log, mission: Mission, paths: list[Floats]) -> Log:
         stood = min(start, log.steps)  # it may end in the launch
         positions = log.read(stood, stood + 1)[0]
         places = np.where(np.isnan(path), positions[network.anchors], path)
-        arrived = _arrival(known, network, positions, places, settings, log.launched)
+        arrived = arrival_of(known, network, positions, places, settings, log.launched)
         expected = max(known + 1, log.launched + len(path))
         at_rest = {"places": places[-1], "arrived": arrived, "expected": expected}
         epochs.append(replace(epoch, **at_rest))
@@ -256,7 +256,7 @@ def settings_of(mission: Mission, steps: int | None = None) -> Settings:
     )
 
 
-def _arrival(
+def arrival_of(
     start: int, network: Network, positions: Floats, paths: Floats, settings: Settings, launched: int
 ) -> int | None:
     """The step from which on the anchors must stand at the end of their paths (K, A, 2); None for real vehicles."""
