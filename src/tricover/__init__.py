@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tricover.simulation import Scenario as Scenario
     from tricover.simulation import simulate as simulate
     from tricover.simulation import steps as steps
+    from tricover.studies import sweep as sweep
     from tricover.studio import view as view
     from tricover.targets import Targets as Targets
     from tricover.vehicles import check_aoc as check_aoc
@@ -56,6 +57,7 @@ _HOME = {
     "separation": "geometry",
     "simulate": "simulation",
     "steps": "simulation",
+    "sweep": "studies",
     "vehicle": "vehicles",
     "view": "studio",
 }
@@ -80,6 +82,7 @@ __all__ = [
     "separation",
     "simulate",
     "steps",
+    "sweep",
     "vehicle",
     "view",
 ]
