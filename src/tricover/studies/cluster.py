@@ -28,13 +28,21 @@ AHEAD = 2  # chunks that a worker has been given
 PATIENCE = 60.0  # seconds that we wait for a scheduler to come back
 _GLANCE = 1.0  # seconds after which we look whether the scheduler is there
 
-_SETTINGS = {
-    "distributed.admin.large-graph-warning-threshold": "1GB",  # a scenario may have a million targets
-    "distributed.diagnostics.nvml": False,
-    "distributed.nanny.pre-spawn-environ.NUMBA_NUM_THREADS": 1,
-    "distributed.nanny.pre-spawn-environ.TRICOVER_THREADS": 1,
-    "distributed.worker.profile.enabled": False,
-}
+_MOST = 10_000  # rows of a chunk
+LEAST = 0.05  # seconds of a chunk, towards the end
+
+
+def _settings() -> dict[str, Any]:
+    """Settings of Dask for a cluster of our own: no pages, one thread for each worker, no profile of its work."""
+    return {
+        "distributed.admin.large-graph-warning-threshold": "1GB",  # a scenario may have a million targets
+        "distributed.diagnostics.nvml": False,
+        "distributed.nanny.pre-spawn-environ.NUMBA_NUM_THREADS": 1,
+        "distributed.nanny.pre-spawn-environ.TRICOVER_THREADS": 1,
+        "distributed.scheduler.http.routes": [],
+        "distributed.worker.http.routes": [],
+        "distributed.worker.profile.enabled": False,
+    }
 
 
 def import_distributed() -> Any:
@@ -50,17 +58,17 @@ def import_distributed() -> Any:
 
 @contextmanager
 def own_cluster(workers: int) -> "Iterator[Client]":
-    """A cluster of so many processes on this machine, with one thread each, reached by nobody else, and then gone."""
+    """A cluster of so many processes with one thread each, on this machine's loopback; it is gone afterwards."""
     import dask
 
     distributed = import_distributed()
-    with _quiet(), _no_main_module(), dask.config.set(_SETTINGS):
+    with _quiet(), _no_main_module(), dask.config.set(_settings()):
         cluster = distributed.LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
             processes=True,
             host="127.0.0.1",
-            dashboard_address=None,
+            scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
             memory_limit=0,  # what a run may ask for is limited by `limits`, in a message that says so
             silence_logs=_SILENT,
         )
@@ -114,9 +122,11 @@ class _Work:
         """The next rows to be handed out."""
         if not self.left:
             return [self.alone.pop()]
-        at_once = 1 if self.seconds is None else CHUNK / max(self.seconds, CHUNK / 10_000)
-        share = len(self.left) / (AHEAD * slots)
-        size = max(1, int(min(at_once, share)))
+        size = 1
+        if self.seconds is not None:
+            rate = 1 / max(self.seconds, CHUNK / _MOST)
+            share = max(len(self.left) / (AHEAD * slots), LEAST * rate)
+            size = max(1, int(min(CHUNK * rate, share)))
         taken = self.left[-size:][::-1]
         del self.left[-size:]
         return taken
@@ -143,7 +153,7 @@ def _until_lost(client: Any, job: Job, work: _Work) -> Generator[list[Row], None
             while len(work.given) < AHEAD * slots and (work.left or work.alone):
                 numbers = work.chunk(slots)
                 work.given[client.submit(do_chunk, base, numbers, pure=False)] = numbers
-            with suppress(TimeoutError):
+            with suppress(TimeoutError), client.as_current():
                 distributed.wait(list(work.given), timeout=_GLANCE, return_when="FIRST_COMPLETED")
             for future in [each for each in work.given if each.done()]:
                 rows = _rows_of(future, work)
@@ -236,7 +246,7 @@ def _no_main_module() -> Iterator[None]:
     Functions of the script travel as they are.
     """
     main = sys.modules["__main__"]
-    names: dict[str, Any] = vars(main)
+    names: Any = vars(main)
     kept = {name: names.pop(name) for name in ("__file__", "__spec__") if name in names}
     names["__spec__"] = None
     try:

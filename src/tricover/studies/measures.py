@@ -145,15 +145,19 @@ def _one(done: Done, measure: str | Own) -> dict[str, Any]:
         return {measure: plain_value(MEASURES[measure].of(done))}
     own: Own = found(measure) if isinstance(measure, str) else measure
     given = own(done.run)
-    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+    if not _is_named(given):
         raise InputError(f"a measure gives a dictionary of names and values, not {shown(given)}")
     return {name: plain_value(value) for name, value in given.items()}
+
+
+def _is_named(given: Any) -> bool:
+    return isinstance(given, Mapping) and all(isinstance(name, str) for name in given)
 
 
 def plain_value(value: Any) -> Any:
     """A number, a truth value, a text or None as Python has it; anything else is an error."""
     if isinstance(value, np.generic):
         value = value.item()
-    if not isinstance(value, bool | int | float | str | None):
-        raise InputError(f"a measure is a number, a truth value, a text or None, not {shown(value)}")
-    return value
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise InputError(f"a measure is a number, a truth value, a text or None, not {shown(value)}")
