@@ -22,6 +22,7 @@ _MOST_TICKS = 7  # values of a key that all have a tick
 _WIDE = 3  # panels in a row, where each is a measure
 _PANEL = 2.1  # inches: height of a row
 _SPREAD = 0.18  # of the distance of two categories: how far the series stand from each other
+_ROOM = 0.04  # of the height, above the highest mean
 _DARK = 0.55  # share of variance from which on a cell is dark, and its number white
 
 #: What an axis says, for measures whose name alone says too little.
@@ -164,7 +165,8 @@ def _same_scale(axes: "list[Axes]") -> None:
             ax.set_yscale("log")
             ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
         else:
-            ax.set_ylim(min(lowest, 0.0) if values.min() < 0 else 0.0, highest)
+            room = _ROOM * (highest - min(lowest, 0.0))
+            ax.set_ylim(lowest if values.min() < 0 else 0.0, highest + room)
 
 
 def _key(ax: "Axes", title: str, own: bool) -> None:

@@ -28,8 +28,10 @@ def check_key(key: str, model: type[BaseModel]) -> None:
         owner = _owner(parts[:depth], model)
         if owner.model_config.get("extra") == "allow":
             return
-        if part not in owner.model_fields or (depth + 1 < len(parts) and not _leads_on(owner, part)):
+        if part not in owner.model_fields:
             raise InputError(_unknown(parts[: depth + 1], model))
+        if depth + 1 < len(parts) and not _leads_on(owner, part):
+            raise InputError(f"unknown key {key!r}; {'.'.join(parts[: depth + 1])!r} has no keys of its own")
         if _owner((part,), owner) is owner:  # a value, or a table of a value's own
             return
 
