@@ -12,7 +12,7 @@ import tricover as tc
 from tests.studies.small import combinations, facts, plain_loop, scenario, values
 from tricover.errors import FileFormatError, InputError, MissingExtraError, StoreError
 from tricover.simulation.lock import Lock
-from tricover.studies import Study, read_table, sweep
+from tricover.studies import Study, cluster, read_table, sweep
 from tricover.studies.journal import journal_of
 
 OVER = {"seed": range(3), "control.goal": ["centroid", "rollout"], "vehicle": ["exact", "anywhere"]}
@@ -224,7 +224,8 @@ def test_a_table_that_cannot_be_written_is_refused_before_anything_is_run(tmp_pa
     assert not list(tmp_path.iterdir())
 
 
-def test_no_scheduler_is_one_line():
+def test_no_scheduler_is_one_line(monkeypatch):
+    monkeypatch.setattr(cluster, "ANSWER", 0.5)
     with pytest.raises(tc.TricoverError, match=r"no scheduler at 127\.0\.0\.1:1: nobody answers"):
         sweep(scenario(), {"seed": [0]}, client="127.0.0.1:1")
 

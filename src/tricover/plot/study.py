@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tricover.errors import InputError, listed, plain
-from tricover.plot.style import COLUMN, INK, PAGE, counted, figure_style, layer_colours, new_axes
+from tricover.plot.style import COLUMN, INK, PAGE, counted, figure_style, layer_colours, new_axes, whole_numbers
 from tricover.statistics import Effects, Series, levels_of, means_over, rows_with
 from tricover.units import number
 
@@ -18,6 +18,7 @@ __all__ = ["plot_effects", "plot_sweep", "words_for"]
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", INK)  # Okabe and Ito's
 _MARKERS = "osD^vPX"
 _LARGE = 20.0  # ratio of the largest to the smallest value from which on a scale is logarithmic
+_WHOLE = {"agents", "depth", "misses", "settled_at", "steps", "targets"}
 _MOST_TICKS = 7  # values of a key that all have a tick
 _WIDE = 3  # panels in a row, where each is a measure
 _PANEL = 2.1  # inches: height of a row
@@ -92,7 +93,7 @@ def plot_sweep(
             if across is not None and name == measures[0]:
                 ax.set_title(f"{words_for(across)} {_said(level)}", loc="left")
         for name in measures:
-            _same_scale([ax for ax, panel in zip(drawn, panels, strict=True) if panel[0] == name])
+            _same_scale([ax for ax, panel in zip(drawn, panels, strict=True) if panel[0] == name], name in _WHOLE)
         if by is not None:
             _key(drawn[0], words_for(by), own)
     return drawn
@@ -150,7 +151,7 @@ def _number_axis(ax: "Axes", places: list[float]) -> None:
         ax.xaxis.set_minor_locator(NullLocator())
 
 
-def _same_scale(axes: "list[Axes]") -> None:
+def _same_scale(axes: "list[Axes]", whole: bool) -> None:
     """One scale for all panels of a measure: from zero on, or logarithmic where values go far."""
     from matplotlib.ticker import FuncFormatter
 
@@ -167,6 +168,8 @@ def _same_scale(axes: "list[Axes]") -> None:
         else:
             room = _ROOM * (highest - min(lowest, 0.0))
             ax.set_ylim(lowest if values.min() < 0 else 0.0, highest + room)
+            if whole:
+                whole_numbers(ax.yaxis)
 
 
 def _key(ax: "Axes", title: str, own: bool) -> None:

@@ -25,6 +25,7 @@ __all__ = ["connected", "import_distributed", "own_cluster", "rows_on_workers"]
 
 CHUNK = 0.5  # seconds that a chunk should take: the hand-over of one, 2.5 ms, is half a per cent of it
 AHEAD = 2  # chunks that a worker has been given
+ANSWER = 10.0  # seconds in which a scheduler has to answer
 PATIENCE = 60.0  # seconds that we wait for a scheduler to come back
 _GLANCE = 1.0  # seconds after which we look whether the scheduler is there
 
@@ -39,6 +40,7 @@ def _settings() -> dict[str, Any]:
         "distributed.diagnostics.nvml": False,
         "distributed.nanny.pre-spawn-environ.NUMBA_NUM_THREADS": 1,
         "distributed.nanny.pre-spawn-environ.TRICOVER_THREADS": 1,
+        "distributed.scheduler.allowed-failures": 2,  # workers that a chunk may take along before it is done row by row
         "distributed.scheduler.http.routes": [],
         "distributed.worker.http.routes": [],
         "distributed.worker.profile.enabled": False,
@@ -83,7 +85,7 @@ def connected(address: str) -> "Iterator[Client]":
     place = address if "://" in address else f"tcp://{address}"
     with _quiet():
         try:
-            client = distributed.Client(place, set_as_default=False, timeout="10s")
+            client = distributed.Client(place, set_as_default=False, timeout=ANSWER)
         except (OSError, ValueError, TimeoutError) as error:
             why = f"{error}".split("\n")[0] if isinstance(error, ValueError) else "nobody answers"
             raise ClusterError(f"no scheduler at {address}: {why}; start one with: dask scheduler") from None
