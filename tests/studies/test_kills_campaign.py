@@ -3,6 +3,7 @@
 Everything waits for facts: files that measures write, lines of the journal, processes that are gone. Nothing is timed.
 """
 
+import json
 import os
 import signal
 import subprocess
@@ -17,7 +18,7 @@ import tricover as tc
 from tests.studies.gated import called
 from tests.studies.small import scenario, values
 from tricover.errors import ClusterError
-from tricover.studies import Study, read_table, sweep
+from tricover.studies import Study, cluster, read_table, sweep
 from tricover.studies.cluster import connected, rows_on_workers
 from tricover.studies.journal import journal_of
 from tricover.studies.rows import Job
@@ -77,8 +78,6 @@ def kept(table):
     """The rows of the journal, by number."""
     file = journal_of(table) / "rows.txt"
     lines = file.read_text().split("\n")[1:-1] if file.exists() else []
-    import json
-
     return [row[0] for line in lines for row in json.loads(line.partition(" ")[2])]
 
 
@@ -126,7 +125,7 @@ def test_the_whole_is_killed_and_started_again(tmp_path, folder, sign):
 
 @contextmanager
 def dask_process(*words):
-    code = "from distributed.cli.{0} import main; main()".format(words[0])
+    code = f"from distributed.cli.{words[0]} import main; main()"
     command = [sys.executable, "-c", code, *map(str, words[1:])]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
@@ -146,7 +145,6 @@ def scheduler(folder, name, port=0):
     words = ("dask_scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard", "--scheduler-file", file)
     with dask_process(*words, "--dashboard-address", "127.0.0.1:0") as process:
         wait_for(file.exists)
-        import json
 
         def address():
             with suppress(ValueError):
@@ -183,7 +181,8 @@ def test_the_scheduler_is_killed_and_comes_back(tmp_path, folder):
     assert {seed: called(seed) for seed in before} == counts
 
 
-def test_the_scheduler_is_killed_and_does_not_come_back(tmp_path, folder):
+def test_the_scheduler_is_killed_and_does_not_come_back(tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster, "PATIENCE", 1.0)
     with ExitStack() as first, scheduler(tmp_path, "one") as (process, address), connected(address) as client:
         first.enter_context(worker(address))
         asked = Study(scenario=scenario(), seeds=SEEDS, measures=["tests.studies.gated:waits"])
@@ -191,5 +190,5 @@ def test_the_scheduler_is_killed_and_does_not_come_back(tmp_path, folder):
         assert len(next(rows)) == 1
         process.kill()
         process.wait()
-        with pytest.raises(ClusterError, match="the scheduler is gone, with .* runs to do"):
+        with pytest.raises(ClusterError, match=r"the scheduler is gone, with .* runs to do"):
             list(rows)

@@ -15,7 +15,7 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from tricover.errors import ClusterError, MissingExtraError
+from tricover.errors import ClusterError, MissingExtraError, TricoverError
 from tricover.studies.rows import Job, Row, do_chunk
 
 if TYPE_CHECKING:
@@ -85,7 +85,8 @@ def connected(address: str) -> "Iterator[Client]":
     place = address if "://" in address else f"tcp://{address}"
     with _quiet():
         try:
-            client = distributed.Client(place, set_as_default=False, timeout=ANSWER)
+            distributed.Client(place, set_as_default=False, timeout=ANSWER).close()
+            client = distributed.Client(place, set_as_default=False, timeout=PATIENCE)  # and in this it has to be back
         except (OSError, ValueError, TimeoutError) as error:
             why = f"{error}".split("\n")[0] if isinstance(error, ValueError) else "nobody answers"
             raise ClusterError(f"no scheduler at {address}: {why}; start one with: dask scheduler") from None
@@ -101,6 +102,8 @@ def rows_on_workers(
     while work:
         try:
             yield from _until_lost(client, job, work)
+        except TricoverError:
+            raise
         except _lost_errors():
             _wait_for_scheduler(client, work, patience)
 
@@ -198,10 +201,7 @@ def _lost_errors() -> tuple[type[BaseException], ...]:
     from asyncio import CancelledError as CancelledTask
     from concurrent.futures import CancelledError
 
-    from distributed.client import FuturesCancelledError
-    from distributed.comm.core import CommClosedError
-
-    return (CancelledError, CancelledTask, FuturesCancelledError, CommClosedError, ConnectionError, TimeoutError)
+    return (CancelledError, CancelledTask, OSError)
 
 
 def _wait_for_scheduler(client: Any, work: _Work, patience: float) -> None:
