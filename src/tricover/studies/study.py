@@ -186,7 +186,8 @@ def _in_full(data: Mapping[str, Any], folder: Path | None = None) -> dict[str, A
         except InputError as error:
             raise InputError(f"scenario: {error}") from None
     if isinstance(full.get("over"), Mapping):
-        full["over"] = {key: _kept(key, values) for key, values in _flat(full["over"], _is_section_of_grid).items()}
+        flat = _flat(full["over"], _is_section_of_grid)
+        full["over"] = {key: tuple(values_of(key, values)) for key, values in flat.items()}
     if isinstance(full.get("cases"), list | tuple):
         full["cases"] = [_flat(case, _is_section) if isinstance(case, Mapping) else case for case in full["cases"]]
     if isinstance(full.get("draws"), Mapping) and isinstance(full["draws"].get("keys"), Mapping):
@@ -209,11 +210,6 @@ def _seeds(given: Any) -> list[int]:
     if not isinstance(seeds, list | tuple) or not all(type(seed) is int and seed >= 0 for seed in seeds):
         raise InputError(f"seeds must be how many there are, from 1 on, or a list of whole numbers, not {shown(given)}")
     return list(seeds)
-
-
-def _kept(key: str, values: Any) -> Any:
-    """Values of a grid as they are kept: a range as it is, all others as a tuple."""
-    return dict(values) if is_range(values) and values_of(key, values) else tuple(values_of(key, values))
 
 
 def _flat(tables: Mapping[str, Any], is_section: Callable[[str, Mapping[str, Any]], bool]) -> dict[str, Any]:
@@ -248,8 +244,7 @@ def _files(data: Mapping[str, Any], rename: Callable[[str], str]) -> dict[str, A
         renamed["scenario"] = files_renamed(dict(data["scenario"]), rename)
     if isinstance(data.get("over"), Mapping):
         renamed["over"] = {
-            key: values if is_range(values) else [_renamed(key, value, rename) for value in values]
-            for key, values in data["over"].items()
+            key: [_renamed(key, value, rename) for value in values] for key, values in data["over"].items()
         }
     if data.get("cases"):
         renamed["cases"] = [
