@@ -35,12 +35,10 @@ def rows() -> Iterator[Row]:
     warm = seconds(lambda: beside(job))
     yield Row(f"{what}, running already", span(again), f"{span(plain)} plain loop", plain / again, 1.6)
     yield Row(f"{what}, running already", span(again), f"{span(warm)} joblib", warm / again)
-    table = [
-        dict(zip(study.columns, row, strict=True)) for row in found["ours"][list(study.columns)].itertuples(index=False)
-    ]
-    differ = sum(
-        one != other or one != third for one, other, third in zip(found["plain"], found["joblib"], table, strict=True)
-    )
+    measured = found["ours"][list(study.columns)]
+    ours = [dict(zip(study.columns, row, strict=True)) for row in measured.itertuples(index=False)]
+    trios = zip(found["plain"], found["joblib"], ours, strict=True)
+    differ = sum(one != other or one != third for one, other, third in trios)
     yield Row("rows of the three tables that differ", str(differ), "plain loop", differ, 0, at_most=True)
 
 

@@ -150,7 +150,8 @@ BAD = {
     "[draws]\ncount = 3\nkeys = {}": "draws has no keys",
     "[figure]\novre = 'seed'": "unknown key 'figure.ovre'; did you mean 'over'?",
     "[over]\nseed = { from = 0, to = 1e12, step = 1 }": "need about",
-    "seeds = 10000000\n[over]\nsteps = { from = 1, to = 1000, step = 1 }": "need about",
+    "seeds = 10000000": "need about",
+    "seeds = 10000\n[over]\nsteps = { from = 1, to = 1000, step = 1 }": "need about",
     "seeds =": "not a TOML file",
 }
 

@@ -155,7 +155,9 @@ def _same_scale(axes: "list[Axes]", whole: bool) -> None:
     """One scale for all panels of a measure: from zero on, or logarithmic where values go far."""
     from matplotlib.ticker import FuncFormatter
 
-    values = np.concatenate([line.get_ydata() for ax in axes for line in ax.lines[:]] or [np.empty(0)]).astype(float)
+    bars: list[Any] = [bar for ax in axes for bar in ax.containers]
+    means = [np.asarray(bar.lines[0].get_ydata(), np.float64) for bar in bars]
+    values = np.concatenate([np.empty(0), *means])
     values = values[np.isfinite(values)]
     if not values.size:
         return

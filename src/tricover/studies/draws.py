@@ -28,7 +28,7 @@ __all__ = ["Draws", "is_range", "values_of"]
 
 _ENDS, _OF_RANGES = {"from", "to"}, {"from", "to", "step", "count", "log"}
 _KINDS = ("uniform", "log", "integers", "choice")
-_BYTES = 100.0  # that a value takes, with its label
+_BYTES = 1000.0  # that a value takes, with its label
 _MOST = 10**7  # rows of draws: whoever wants more means something else
 
 

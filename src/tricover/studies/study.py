@@ -59,7 +59,6 @@ __all__ = ["FigureSettings", "Study"]
 
 _FILE_KEYS = ("formation.file", "formation.start", "targets.file", "safety.zones", "formation", "reference", "targets")
 _SOURCES = {"file", "positions", "generator", "paths", "fit", "kind"}  # a table with one says what a section is about
-_MOST_SEEDS = 10**7
 _ROW_BYTES = 1000.0  # that a row takes until it is in a table
 
 
@@ -128,7 +127,7 @@ class Study(Section):
             raise FileFormatError(f"{path}: lists or tables are nested too deep to be read") from None
         folder = Path(path).absolute().parent
         try:
-            return cls(**_files(_in_full(data, folder), lambda file: str(folder / file)))
+            return cls(**_files(_in_full(data, folder), lambda file: os.path.normpath(folder / file)))
         except InputError as error:
             known = f"{path}: "
             raise FileFormatError(str(error) if str(error).startswith(known) else known + str(error)) from None
