@@ -203,9 +203,10 @@ def _seeds(given: Any) -> list[int]:
     """Seeds: so many from 0 on, or as they are listed."""
     if given is None:
         return []
-    seeds = (
-        list(range(given)) if isinstance(given, int) and not isinstance(given, bool) and 0 < given <= 10**7 else given
-    )
+    many = type(given) is int and given > 0
+    if many:
+        check_room(_ROW_BYTES * given, f"the results of {given:,} seeds")
+    seeds = list(range(given)) if many else given
     if not isinstance(seeds, list | tuple) or not all(type(seed) is int and seed >= 0 for seed in seeds):
         raise InputError(f"seeds must be how many there are, from 1 on, or a list of whole numbers, not {shown(given)}")
     return list(seeds)
