@@ -29,6 +29,7 @@ TOPICS = (
     "coverage",
     "moving",
     "sight",
+    "sweep",
     "rl",
     "fleet",
     "studio",

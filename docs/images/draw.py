@@ -28,6 +28,7 @@ from tricover.plot import (
     plot_coordinates,
     plot_coverage,
     plot_desired,
+    plot_effects,
     plot_evidence,
     plot_heights,
     plot_layers,
@@ -41,12 +42,15 @@ from tricover.plot import (
     plot_settling,
     plot_sight,
     plot_story,
+    plot_sweep,
     plot_transition,
     plot_tube,
     plot_voronoi,
     save_figure,
 )
 from tricover.simulation import Mission
+from tricover.statistics import main_effects
+from tricover.studies import Study
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples"
@@ -178,6 +182,15 @@ def draw_sight():
     save(plot_sight(tc.simulate(scenario), 1), "sight-57.png")
 
 
+def draw_study():
+    """What the mentee rule costs a team as it grows: docs/studies.md, twenty teams of each size."""
+    study = Study.load(EXAMPLES / "paper-question.toml")
+    table, figure = tc.sweep(study), study.figure
+    save(plot_sweep(table, figure.over, figure.measures, figure.by), "study-depth.png")
+    effects = main_effects(table, study.design.keys, study.measures)
+    save(plot_effects(effects), "study-effects.png")
+
+
 def draw_paper():
     """Some figures of the reproduction, as docs/reproduce.md shows them."""
     study = study_of(lambda name, scenario: tc.simulate(scenario))
@@ -226,6 +239,7 @@ if __name__ == "__main__":
     draw_learning()
     draw_certificate()
     draw_sight()
+    draw_study()
     draw_paper()
     for draw in (draw_start, draw_method, draw_choosing, draw_teaching):
         draw(save)

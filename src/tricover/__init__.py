@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tricover.simulation import simulate as simulate
     from tricover.simulation import steps as steps
     from tricover.studies import simulate_parts as simulate_parts
+    from tricover.studies import sweep as sweep
     from tricover.studio import view as view
     from tricover.targets import Targets as Targets
     from tricover.vehicles import check_aoc as check_aoc
@@ -58,6 +59,7 @@ _HOME = {
     "simulate": "simulation",
     "simulate_parts": "studies",
     "steps": "simulation",
+    "sweep": "studies",
     "vehicle": "vehicles",
     "view": "studio",
 }
@@ -83,6 +85,7 @@ __all__ = [
     "simulate",
     "simulate_parts",
     "steps",
+    "sweep",
     "vehicle",
     "view",
 ]

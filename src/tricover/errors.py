@@ -9,6 +9,7 @@
     │       └── AutopilotError     an autopilot that refused or fell silent
     │           └── TakenOverError an autopilot that somebody else flies now
     ├── StoreError           a run that cannot be written where it should be
+    ├── ClusterError         machines that are to work together, and are not there
     └── MissingExtraError    an optional library is not installed
 
     SafetyWarning            said before a run: what it asks for that cannot be kept
@@ -22,6 +23,7 @@ from typing import Self
 
 __all__ = [
     "AutopilotError",
+    "ClusterError",
     "FileFormatError",
     "FormationError",
     "InputError",
@@ -88,6 +90,10 @@ class TakenOverError(AutopilotError):
 
 class StoreError(TricoverError, OSError):
     """A run that cannot be written where it should be."""
+
+
+class ClusterError(TricoverError, OSError):
+    """Machines that are to work together, and are not there, or not there any more."""
 
 
 class MissingExtraError(TricoverError, ImportError):

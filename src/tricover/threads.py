@@ -5,8 +5,9 @@ is done in its own thread.
 """
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from functools import lru_cache
 from itertools import pairwise
 from threading import local
@@ -14,7 +15,7 @@ from typing import TypeVar
 
 from tricover.errors import InputError
 
-__all__ = ["in_ranges", "side_by_side", "work_off", "workers"]
+__all__ = ["in_one_thread", "in_ranges", "side_by_side", "work_off", "workers"]
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -68,6 +69,16 @@ def in_ranges(function: Callable[[int, int], object], length: int, smallest: int
 _here = local()
 
 
+@contextmanager
+def in_one_thread() -> Iterator[None]:
+    """Do everything in this thread alone, for as long as it takes: others are at work beside it."""
+    before, _here.working = getattr(_here, "working", False), True
+    try:
+        yield
+    finally:
+        _here.working = before
+
+
 def _on_its_own() -> bool:
     """Whether this thread is one of several already, or the only one."""
     return getattr(_here, "working", False) or workers() == 1
@@ -81,7 +92,7 @@ def _pool(process: int, threads: int) -> ThreadPoolExecutor:
 
 def work_off(function: Callable[[Part], list[Part]], parts: Iterable[Part]) -> None:
     """Apply ``function`` to every part and to the parts it hands back, in threads, until none is left."""
-    with ThreadPoolExecutor(workers()) as pool:
+    with ThreadPoolExecutor(1 if _on_its_own() else workers()) as pool:
         running = {pool.submit(function, part) for part in parts}
         while running:
             done, running = wait(running, return_when=FIRST_COMPLETED)

@@ -19,8 +19,8 @@ from tricover.simulation import mission as missions
 from tricover.simulation import step as one_step
 from tricover.simulation import store as stores
 from tricover.simulation import telling
-from tricover.simulation.record import ARRAYS
 from tricover.simulation.long_arrays import LONG
+from tricover.simulation.record import ARRAYS
 from tricover.simulation.stored import StoreReader
 
 EVENTS = {"leave": [{"step": 2, "agents": [3, 8]}], "join": [{"step": 4, "reference": [[0.4, 0.52]]}]}

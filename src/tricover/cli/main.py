@@ -35,6 +35,7 @@ from tricover.cli.report import report
 from tricover.cli.reproduce import reproduce
 from tricover.cli.run import run
 from tricover.cli.studio import studio
+from tricover.cli.sweep import sweep
 from tricover.errors import TricoverError, plain
 
 __all__ = ["app", "command", "main"]
@@ -87,6 +88,7 @@ _COMMANDS = (
     reproduce,
     run,
     studio,
+    sweep,
 )
 for _command in _COMMANDS:
     app.command()(guarded(_command))

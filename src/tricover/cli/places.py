@@ -7,6 +7,7 @@ the files that it names; with a run all that is in its folder.
 
 import functools
 import os
+import tomllib
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -95,12 +96,23 @@ def _with_files(inputs: Iterable[Path]) -> Iterator[Path]:
         if path.suffix == ".toml":
             from tricover.simulation import Scenario
 
+            yield from _base_of(path)
             try:
                 scenario = Scenario.load(path)
             except TricoverError:
                 continue  # the command says what is wrong with it
             named = (scenario.formation.file, scenario.formation.start, scenario.targets.file, scenario.safety.zones)
             yield from (file for file in named if isinstance(file, Path))
+
+
+def _base_of(study: Path) -> Iterator[Path]:
+    """The file with the scenario of a study, and the files that it names."""
+    try:
+        base = tomllib.loads(study.read_text(encoding="utf-8")).get("scenario")
+    except (OSError, ValueError, RecursionError):
+        return  # the command says what is wrong with it
+    if isinstance(base, str) and not _same(study.parent / base, study):
+        yield from _with_files([study.parent / base])
 
 
 def _same(one: Path, other: Path | int) -> bool:

@@ -16,6 +16,7 @@ from tricover.plot.paths import plot_paths
 from tricover.plot.separation import plot_approaches, plot_separation
 from tricover.plot.sight import plot_sight
 from tricover.plot.story import plot_story
+from tricover.plot.study import plot_effects, plot_sweep
 from tricover.plot.style import COLUMN, PAGE, figure_style, save_figure
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "plot_coordinates",
     "plot_coverage",
     "plot_desired",
+    "plot_effects",
     "plot_evidence",
     "plot_heights",
     "plot_layers",
@@ -46,6 +48,7 @@ __all__ = [
     "plot_solution",
     "plot_states",
     "plot_story",
+    "plot_sweep",
     "plot_transition",
     "plot_tube",
     "plot_voronoi",

@@ -6,9 +6,9 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from tricover.errors import advice, shown
+from tricover.errors import InputError, advice, shown
 
-__all__ = ["explain"]
+__all__ = ["check_key", "explain"]
 
 Location = tuple[int | str, ...]
 
@@ -19,6 +19,27 @@ def explain(error: ValidationError, model: type[BaseModel]) -> str:
     problems.sort(key=lambda problem: problem["type"] != "extra_forbidden")  # a key that is missing may be misspelt
     more = f" ({len(problems) - 1} more)" if len(problems) > 1 else ""
     return _line(problems[0], model) + more
+
+
+def check_key(key: str, model: type[BaseModel]) -> None:
+    """Complain about a key, such as ``control.gama``, that a model does not have; settings of a kind are its own."""
+    parts = tuple(key.split("."))
+    for depth, part in enumerate(parts):
+        owner = _owner(parts[:depth], model)
+        if owner.model_config.get("extra") == "allow":
+            return
+        if part not in owner.model_fields:
+            raise InputError(_unknown(parts[: depth + 1], model))
+        if depth + 1 < len(parts) and not _leads_on(owner, part):
+            raise InputError(f"unknown key {key!r}; {'.'.join(parts[: depth + 1])!r} has no keys of its own")
+        if _owner((part,), owner) is owner:  # a value, or a table of a value's own
+            return
+
+
+def _leads_on(owner: type[BaseModel], key: str) -> bool:
+    """Whether a key may have keys of its own."""
+    kinds = _parts(owner.model_fields[key].annotation)
+    return any(kind is Any or (isinstance(kind, type) and issubclass(kind, BaseModel)) for kind in kinds)
 
 
 def _line(problem: ErrorDetails, model: type[BaseModel]) -> str:

@@ -44,7 +44,7 @@ from tricover.targets import Targets
 from tricover.targets.motion import Drift, Steady, Track
 from tricover.targets.motion import Path as Function
 
-__all__ = ["Scenario"]
+__all__ = ["Scenario", "as_plain", "files_renamed"]
 
 
 def _on_earth(origin: Floats) -> Floats:
@@ -133,7 +133,7 @@ class Scenario(Section):
             raise FileFormatError(f"{path}: lists or tables are nested too deep to be read") from None
         folder = Path(path).absolute().parent
         try:
-            return cls(**_files(data, lambda file: str(folder / file)))
+            return cls(**files_renamed(data, lambda file: str(folder / file)))
         except InputError as error:
             raise FileFormatError(f"{path}: {error}") from None
 
@@ -148,8 +148,8 @@ class Scenario(Section):
         """
         import tomli_w
 
-        spelt_out = _plain(self, lambda array: _cut(array, longest))
-        data = _files(spelt_out, lambda file: Path(os.path.relpath(file, folder)).as_posix())
+        spelt_out = as_plain(self, lambda array: _cut(array, longest))
+        data = files_renamed(spelt_out, lambda file: Path(os.path.relpath(file, folder)).as_posix())
         text = re.sub(r"\[\n\s*([-+.e\d\s,]+?),?\s*\]", _on_one_line, tomli_w.dumps(data))
         return text if longest is None else re.sub(r'"(\[ … [\d,]+ rows \])"', r"\1", text)
 
@@ -170,7 +170,7 @@ class Scenario(Section):
 
     def to_dict(self, arrays: bool = False) -> dict[str, Any]:
         """Everything in plain values, as in the TOML file; with ``arrays``, arrays stay arrays."""
-        plain: dict[str, Any] = _plain(self, lambda array: array if arrays else array.tolist())
+        plain: dict[str, Any] = as_plain(self, lambda array: array if arrays else array.tolist())
         return plain
 
     def replace(self, **changes: Any) -> Self:
@@ -276,15 +276,15 @@ def _vehicle(given: Any) -> dict[str, Any]:
     return {"kind": given} if isinstance(given, str) else vehicle_as_settings(given)
 
 
-def _plain(value: Any, spell_out: Callable[[NDArray[Any]], Any]) -> Any:
+def as_plain(value: Any, spell_out: Callable[[NDArray[Any]], Any]) -> Any:
     """Tables, lists and plain values, arrays spelt out, without what is left out; a function is an error."""
     if isinstance(value, Section):
         value = value.values()
     if isinstance(value, Mapping):
-        inside = {key: _plain(part, spell_out) for key, part in value.items()}
+        inside = {key: as_plain(part, spell_out) for key, part in value.items()}
         return {key: part for key, part in inside.items() if not (isinstance(part, dict | list) and not part)}
     if isinstance(value, list | tuple):
-        return [_plain(part, spell_out) for part in value]
+        return [as_plain(part, spell_out) for part in value]
     if isinstance(value, Drift | Function):
         raise InputError("targets that move by a function cannot be written down: give a velocity or paths")
     if hasattr(value, "initial_state"):
@@ -326,7 +326,7 @@ def _on_one_line(row: "re.Match[str]") -> str:
     return f"[{', '.join(part.strip() for part in row[1].split(','))}]"
 
 
-def _files(data: dict[str, Any], rename: Any) -> dict[str, Any]:
+def files_renamed(data: dict[str, Any], rename: Any) -> dict[str, Any]:
     """The scenario with its file names changed."""
     renamed = dict(data)
     for key in ("formation", "targets", "safety"):

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tricover.errors import MissingExtraError
+from tricover.studies.cluster import import_distributed
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -26,7 +26,7 @@ def each_of(
             yield place, function(*each)
         return
     engine: Any = client
-    as_completed = _distributed().as_completed
+    as_completed = import_distributed().as_completed
     futures = {
         engine.submit(_as_a_worker, function, *each, pure=False, retries=2): place for place, each in enumerate(given)
     }
@@ -39,14 +39,6 @@ def each_of(
 
 def _as_a_worker(function: Callable[..., Result], *given: Any) -> Result:
     """Call a function with as many threads as the worker has."""
-    threads = _distributed().get_worker().state.nthreads
+    threads = import_distributed().get_worker().state.nthreads
     os.environ["TRICOVER_THREADS"] = str(threads)
     return function(*given)
-
-
-def _distributed() -> Any:
-    try:
-        import distributed
-    except ImportError:
-        raise MissingExtraError("clusters need Dask: pip install 'tricover[cluster]'") from None
-    return distributed
