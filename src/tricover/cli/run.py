@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from tricover.cli.console import AsJson, Quiet, load_kernels, new_table, note, show
+from tricover.cli.parts import run_in_parts
 from tricover.cli.places import Output
 from tricover.cli.reading import place_of
 from tricover.cli.subject import step_bar
@@ -29,6 +30,21 @@ def run(
         bool,
         typer.Option("--overwrite", help="Take the place of the run in the output folder; never of anything else."),
     ] = False,
+    in_parts: Annotated[
+        bool, typer.Option("--in-parts", help="Run a huge team part by part; the same again goes on where it was.")
+    ] = False,
+    agents_per_part: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="With --in-parts: agents of a part, about.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="With --in-parts: processes on this machine; else one.")
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS", help="With --in-parts: the Dask cluster of this scheduler.", show_default=False
+        ),
+    ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -36,8 +52,18 @@ def run(
 
     Exit code 0: it did; 1: it did not; 2: bad input; 130: interrupted, and what was computed is kept.
 
-    Example: [bold]tricover run paper-57.toml -o paper-57.zarr[/bold]
+    [bold]Examples[/bold]
+
+      tricover run paper-57.toml -o paper-57.zarr
+
+      tricover run million.toml -o million --in-parts --workers 2
     """
+    if in_parts:
+        options = (agents_per_part, workers, scheduler)
+        run_in_parts(scenario, output, options, wrong=resume or overwrite, as_json=as_json, quiet=quiet)
+    idle = {"--agents-per-part": agents_per_part, "--workers": workers, "--scheduler": scheduler}
+    if any(value is not None for value in idle.values()):
+        raise InputError(f"{listed([key for key, value in idle.items() if value is not None])} goes with --in-parts")
     if (resume or overwrite) and output is None:
         raise InputError(f"{'--resume' if resume else '--overwrite'} goes with --output: which run is it?")
     load_kernels(quiet)

@@ -450,6 +450,8 @@ class Run:
         do must have every follower at its goal. Agents that see only so far may settle where their own knowledge sends
         them: the team has converged only where that is where full sight would send them.
         """
+        if "converged" in self.record.known:
+            return bool(self.record.known["converged"])
         if self.settled_at is None or self._cut_off:
             return False
         ends = self.read("positions", self.steps - 1, self.steps + 1)

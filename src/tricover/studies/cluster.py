@@ -21,7 +21,7 @@ from tricover.studies.rows import Job, Row, do_chunk
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["connected", "import_distributed", "own_cluster", "rows_on_workers"]
+__all__ = ["connected", "import_distributed", "lost_errors", "own_cluster", "rows_on_workers"]
 
 CHUNK = 0.5  # seconds that a chunk should take: the hand-over of one, 2.5 ms, is half a per cent of it
 AHEAD = 2  # chunks that a worker has been given
@@ -53,7 +53,7 @@ def import_distributed() -> Any:
         import distributed
     except ModuleNotFoundError as error:
         raise MissingExtraError(
-            f"studies on several workers need {error.name}: pip install 'tricover[cluster]', or take one worker"
+            f"several workers need {error.name}: pip install 'tricover[cluster]', or take one worker"
         ) from None
     return distributed
 
@@ -104,7 +104,7 @@ def rows_on_workers(
             yield from _until_lost(client, job, work)
         except TricoverError:
             raise
-        except _lost_errors():
+        except lost_errors():
             _wait_for_scheduler(client, work, patience)
 
 
@@ -196,7 +196,7 @@ def _itself(job: Job) -> Job:
     return job
 
 
-def _lost_errors() -> tuple[type[BaseException], ...]:
+def lost_errors() -> tuple[type[BaseException], ...]:
     """What comes up when the scheduler is gone."""
     from asyncio import CancelledError as CancelledTask
     from concurrent.futures import CancelledError
@@ -219,7 +219,7 @@ def _wait_for_scheduler(client: Any, work: _Work, patience: float) -> None:
 def _forget(client: Any, futures: list[Any]) -> None:
     """Let workers drop what is no longer wanted, if anybody hears it."""
     if client.status == "running":
-        with suppress(*_lost_errors()):
+        with suppress(*lost_errors()):
             client.cancel(futures, force=True)
 
 

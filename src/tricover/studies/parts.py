@@ -37,6 +37,7 @@ from tricover.simulation.in_parts import FORMAT, TOP, Part, PartsReader, Stage, 
 from tricover.simulation.lock import Lock
 from tricover.simulation.long_arrays import split
 from tricover.simulation.resolve import still_from
+from tricover.simulation.run import AT_DESIRED
 from tricover.simulation.store import place_for_run
 from tricover.simulation.telling import has_phases, joins_of, paths_of, tolerance_of
 from tricover.studies.ground import Field, Sources, open_sources, sort_targets
@@ -469,14 +470,17 @@ class _Work:
         else:
             since = steps - int(np.argmin(np.append(flags.settled[:steps][::-1], False)))
             settled_at = since if steps - since > epoch.layout.depth else None
-        known = {
-            "settled_at": settled_at,
-            "missed": misses,
-            "largest_error": max(share["error"] for share in shares),
-        }
+        error = max(share["error"] for share in shares)
+        known: dict[str, Any] = {"settled_at": settled_at, "missed": misses, "largest_error": error}
+        if self.scenario.safety.zones is None:  # else somebody may be cut off, which takes the whole team to see
+            close = not at_rest or error <= AT_DESIRED * _extent(shares, self._absent(stage), self.document["agents"])
+            known["converged"] = settled_at is not None and close
         self.document |= {"steps": steps, "finished": True, "known": known}
         self.document.write(self.path)
         shutil.rmtree(self.path / "cells", ignore_errors=True)  # nobody needs it any more
+
+    def _absent(self, stage: Stage) -> Floats:
+        return read_group(self.path / "epochs" / str(stage.epoch) / "absent")["places"]
 
     def _settle_top(self, team: Team, epoch: _Told, stage: Stage, steps: int) -> dict[str, Any]:
         part = Part.of(read_group(team.group("epochs", stage.epoch, TOP)))
@@ -490,3 +494,12 @@ class _Work:
             desired = settled(team, network, targets, anchors, end)
             write_group(team.group("desired", TOP), {"desired": desired})
         return apart(read_group(team.group("desired", TOP))["desired"], end)
+
+
+def _extent(shares: Sequence[Mapping[str, Any]], absent: Floats, agents: int) -> float:
+    """How far a team's desired places are spread, as ``Run.converged`` measures it."""
+    low = np.min([*(share["low"] for share in shares), *absent.tolist()], axis=0)
+    high = np.max([*(share["high"] for share in shares), *absent.tolist()], axis=0)
+    middle = (np.sum([share["sum"] for share in shares], axis=0) + absent.sum(axis=0)) / agents
+    spread = np.maximum(high - middle, middle - low).max()
+    return float(spread + np.abs([low, high]).max() * 1e-3)
