@@ -33,7 +33,7 @@ def each_of(
         engine.submit(_as_a_worker, function, *each, pure=False, retries=2): place for place, each in enumerate(given)
     }
     try:
-        for future in distributed.as_completed(list(futures)):
+        for future in distributed.as_completed(list(futures), loop=engine.loop):
             yield futures[future], future.result()
     except distributed.KilledWorker:
         raise ClusterError(
