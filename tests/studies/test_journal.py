@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tricover.errors import StoreError
-from tricover.studies.journal import Journal
+from tricover.studies.journal import Journal, _line_of_rows
 from tricover.studies.rows import Row
 
 ROWS = [Row(number, {"x": number / 7, "n": None, "t": "é\n"}, None if number % 2 else "no", 0.1) for number in range(6)]
@@ -59,6 +59,8 @@ def test_of_a_row_that_is_there_twice_the_first_counts(tmp_path):
     with Journal(tmp_path / "j", "mine") as journal:
         journal.add([Row(0, {"x": 1})])
         journal.add([Row(0, {"x": 2}), Row(1, {"x": 3})])
+    file = tmp_path / "j" / "rows.txt"
+    file.write_bytes(file.read_bytes() + _line_of_rows([Row(1, {"x": 4})]))
     with Journal(tmp_path / "j", "mine") as journal:
         assert {number: row.values["x"] for number, row in journal.rows.items()} == {0: 1, 1: 3}
 

@@ -34,15 +34,15 @@ def folder(tmp_path, monkeypatch):
     place.mkdir()
     monkeypatch.setenv("TRICOVER_TEST_FOLDER", str(place))
     monkeypatch.chdir(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    before = set(psutil.Process().children(recursive=True))
     yield place
     (place / "go").touch()
-    assert wait_for(lambda: not psutil.Process().children(recursive=True) or only_tracker())
+    wait_for(lambda: not left_of(set(psutil.Process().children(recursive=True)) - before))
 
 
-def only_tracker():
-    """Python's own helper stays until the end."""
-    commands = (" ".join(child.cmdline()) for child in alive(psutil.Process().children(recursive=True)))
-    return all("resource_tracker" in command for command in commands)
+def left_of(children):
+    """Those that are alive; Python's own helper stays until the end."""
+    return [child for child in alive(children) if "resource_tracker" not in " ".join(child.cmdline())]
 
 
 def alive(processes):
