@@ -12,7 +12,7 @@ from PIL import Image
 import tricover as tc
 from tests.browser.studio_page import Visitor
 from tests.studio.served import served
-from tests.studio.teams import session, team
+from tests.studio.teams import session, team, texts
 from tricover.cli.studio import first_team
 from tricover.studio import Session
 
@@ -114,6 +114,110 @@ def test_a_drop_is_the_last_word_of_a_drag_however_slow_the_studio_answers(visit
     visitor.ask("catchUp()")
     visitor.sees(5, [10, 15], 1e-4)
     assert visitor.ask("said") == ["drag", "drop", "undo"]
+
+
+def test_a_network_that_is_deeper_than_what_is_known_of_it_is_drawn_whole(chromium, tmp_path):
+    """The paper's team has a layer more while agent 20 is dragged this far, and pages are told of no colour for it."""
+    with served(Session(first_team(), tmp_path)) as studio:
+        person = Visitor(chromium, studio.address)
+        person.rewind()
+        place = first_team().reference[20]
+        person.press(place.tolist())
+        person.page.mouse.move(*person.pixel(np.add(place, (10, 7)).tolist()))
+        person.wait("Math.max(...studio.maps[0].team.layer) === 6")
+        assert person.ask("studio.state.variants[0].depth") == 5
+        across = "[...studio.layered.places.values()].map(([x]) => x)"
+        width = person.ask("studio.layered.canvas.clientWidth")
+        assert person.ask(f"{across}.length") == 57
+        assert person.ask(f"Math.max(...{across})") == pytest.approx(width - 16)
+        person.page.mouse.up()
+        person.wait("studio.state.variants[0].depth === 6")
+        assert person.errors == []
+        person.close()
+
+
+def test_layers_have_their_colours_whether_the_network_comes_first_or_the_state(visitor):
+    """In play the network of a new step is told before the state, after a change it is the other way round."""
+    visitor.ask("""(() => {
+        const [{ team }] = studio.maps;
+        const { count, heard } = team;
+        const [facts] = studio.state.variants;
+        const deepest = team.layer.indexOf(facts.depth);
+        const deeper = team.layer.map((layer, agent) => (agent === deepest ? layer + 1 : layer));
+        const network = (layer) => ({ kind: 2, variant: 0, step: 0, count, heard, layer });
+        const state = (facts) => ({ ...studio.state, is: "state", variants: [facts] });
+        const colours = [...facts.colours, "#0102fe"];
+        window.before = { network: network(team.layer), state: state(facts) };
+        window.after = { network: network(deeper), state: state({ ...facts, depth: facts.depth + 1, colours }) };
+        window.shade = () => {
+            const { canvas, places } = studio.layered;
+            const [x, y] = places.get(deepest);
+            const pen = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+            pen.drawImage(canvas, -Math.round(x * devicePixelRatio), -Math.round(y * devicePixelRatio));
+            return [canvas.clientWidth - 16 - x, ...pen.getImageData(0, 0, 1, 1).data];
+        };
+    })()""")
+    own = visitor.ask("shade()")
+    assert visitor.ask("(studio.see(after.network), shade())") == own, "not known yet: that of the last that is"
+    assert visitor.ask("(studio.hear(after.state), shade())") == [0, 1, 2, 254, 255]
+    assert visitor.ask("(studio.hear(before.state), shade())") == own, "deeper than it will be: that of the last"
+    assert visitor.ask("(studio.see(before.network), shade())") == own
+
+
+def test_what_is_said_of_an_agent_that_is_not_looked_at_any_more_is_not_shown(visitor):
+    visitor.page.click("#compare")
+    visitor.wait("studio.maps.length === 2 && studio.maps[1].team.count === 10")
+    visitor.click([10, 15], which=1)
+    visitor.wait("studio.maps[1].inside && studio.chosen.variant === 1")
+    late = visitor.ask("studio.maps[1].inside")
+    visitor.page.click("#compare")
+    visitor.wait("studio.maps.length === 1 && studio.chosen === null")
+    visitor.ask(f"studio.hear({json.dumps(late)})")
+    visitor.click([30, 12])
+    visitor.wait("studio.maps[0].inside")
+    assert visitor.text("#inside h3") == "Agent 6"
+    visitor.ask(f"studio.hear({json.dumps(late | {'variant': 0})})")
+    assert visitor.ask("studio.maps[0].inside.agent") == 6
+    visitor.page.focus(".map canvas:nth-child(2)")
+    visitor.page.keyboard.press("Escape")
+    visitor.page.click('[data-tool="agent"]')
+    visitor.click([20, 34])
+    visitor.wait("studio.maps[0].team.count === 11")
+    visitor.ask("studio.choose(10)")
+    visitor.wait("studio.maps[0].inside?.agent === 10")
+    visitor.page.click("#undo")
+    visitor.wait("studio.maps[0].team.count === 10 && studio.chosen === null")
+    assert visitor.page.locator("#notice.bad").count() == 0
+
+
+def test_a_page_that_was_told_nothing_yet_lets_everything_be_tried(chromium, studio, tmp_path):
+    state = json.dumps(texts(session(tmp_path).everything(), "state")[0])
+    page = chromium.new_page()
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.route_web_socket("**/live", lambda _: None)  # open, and silent
+    page.goto(studio.address)
+    page.wait_for_function("() => document.body.dataset.connected === 'true'")
+    page.evaluate("""() => {
+        document.querySelectorAll("details").forEach((one) => (one.open = true));
+        const seen = (kind) => [...document.querySelectorAll(kind)].filter((one) => one.checkVisibility());
+        seen("button").forEach((one) => one.click());
+        for (const one of seen("input, select")) {
+            for (const kind of ["input", "change"]) one.dispatchEvent(new Event(kind, { bubbles: true }));
+        }
+    }""")
+    assert page.locator(".map").count() == 0
+    page.evaluate(f"""() => {{
+        const studio = document.querySelector("main").studio;
+        studio.hear({state});
+        for (const key of ["ArrowUp", "ArrowDown", "Enter", "+", "-", "0", "[", "]", "Escape", "Delete"]) {{
+            studio.maps[0].above.dispatchEvent(new KeyboardEvent("keydown", {{ key }}));
+        }}
+        studio.maps[0].above.dispatchEvent(new KeyboardEvent("keydown", {{ key: "ArrowUp" }}));
+    }}""")
+    assert page.evaluate("() => document.querySelector('main').studio.chosen") is None, "nobody is there yet"
+    assert errors == []
+    page.close()
 
 
 def test_agents_are_placed_and_deleted(visitor):

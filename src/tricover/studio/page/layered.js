@@ -2,7 +2,7 @@
 
 import { clamp } from "./marks.js";
 import { penOf } from "./map.js";
-import { bytes } from "./team.js";
+import { bytes, ofLayer } from "./team.js";
 
 /** @import { Facts } from "./live.js" */
 /** @import { MapView } from "./map.js" */
@@ -62,7 +62,7 @@ export class Layered {
     for (let agent = 0; agent < Math.min(layer.length, MOST); agent++) {
       if (layer[agent] >= 0 && layer[agent] <= map.built) (columns[layer[agent]] ||= []).push(agent);
     }
-    const apart = (width - 2 * ROOM) / Math.max(facts.depth, 1);
+    const apart = (width - 2 * ROOM) / Math.max(facts.depth, columns.length - 1, 1); // it may be deeper than is known
     columns.forEach((agents, column) =>
       agents.forEach((agent, line) => {
         const y = ROOM + ((line + 0.5) / agents.length) * (height - 2 * ROOM);
@@ -74,13 +74,12 @@ export class Layered {
   /** @param {MapView} map @param {Facts} facts */
   drawLinks(map, facts) {
     const { pen, places } = this;
-    const palette = facts.colours;
     pen.lineWidth = 1;
     map.team.each(map.built, (agent, heard) => {
       const end = places.get(agent);
       if (!end) return;
       pen.globalAlpha = agent === map.chosen ? 1 : clamp(20 / places.size, 0.08, 0.5);
-      pen.strokeStyle = palette[Math.min(map.team.layer[agent], palette.length - 1)];
+      pen.strokeStyle = ofLayer(facts.colours, map.team.layer[agent]);
       pen.beginPath();
       for (const other of heard) {
         const start = places.get(other);
@@ -98,7 +97,7 @@ export class Layered {
     const { pen, places } = this;
     const size = clamp(40 / Math.sqrt(places.size), 1.5, 5);
     for (const [agent, [x, y]] of places) {
-      const colour = facts.cores.includes(agent) ? facts.coreColour : facts.colours[map.team.layer[agent]];
+      const colour = facts.cores.includes(agent) ? facts.coreColour : ofLayer(facts.colours, map.team.layer[agent]);
       pen.fillStyle = `rgb(${bytes(colour)})`;
       pen.beginPath();
       pen.arc(x, y, agent === map.chosen ? 2 * size : size, 0, 7);

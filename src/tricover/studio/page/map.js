@@ -86,15 +86,17 @@ export class MapView {
   // --- what is shown ---
 
   // What is known besides numbers. Most of it stays as it is from step to step, and then so does the team's dress.
-  /** @param {Facts} facts */
+  // Returns whether it is to be drawn otherwise.
+  /** @param {Facts} facts @returns {boolean} */
   tell(facts) {
     const known = JSON.stringify([facts.boundary, facts.cores, facts.colours, facts.zones]);
     this.facts = facts;
-    if (known === this.known) return;
+    if (known === this.known) return false;
     this.known = known;
     this.zone = null; // zones may have other numbers now
     this.dress();
     this.draw();
+    return true;
   }
 
   // Whether the team goes on by itself; at rest it is drawn in full.

@@ -98,14 +98,16 @@ export class Studio {
     const box = String([state.size, state.corner]);
     Object.assign(this.camera, { size: state.size, corner: state.corner });
     this.fit(state.variants);
-    state.variants.forEach((facts, number) => this.maps[number].tell(facts));
+    const told = state.variants.map((facts, number) => this.maps[number].tell(facts));
     this.maps.forEach((map) => map.play(state.playing));
     if (box !== this.box) this.maps.forEach((map) => map.draw());
     this.box = box;
     this.showPlayer(state);
     this.showVariants(state.variants);
+    if (told[0]) this.layered.show(this.maps[0]); // after a step its network is there already
     button("undo").disabled = !state.undo;
     button("redo").disabled = !state.redo;
+    this.keep(state.variants);
     this.ask();
     if (first && !state.step && !state.undo && !this.linked) this.say("play"); // a team that moves
   }
@@ -176,8 +178,17 @@ export class Studio {
     if (block.kind === 2) this.layered.show(this.maps[0]);
   }
 
+  // Who was chosen may be gone, with its variant or by an undo.
+  /** @param {Facts[]} variants */
+  keep(variants) {
+    const { chosen } = this;
+    if (chosen && chosen.agent >= (variants[chosen.variant]?.agents ?? 0)) this.choose(null);
+  }
+
+  // An answer that comes when another agent is chosen, or none, is not waited for any more.
   /** @param {Inside} inside */
   look(inside) {
+    if (this.chosen?.agent !== inside.agent || this.chosen.variant !== inside.variant) return;
     const map = this.maps[inside.variant];
     map.inside = inside;
     map.draw();
@@ -271,9 +282,9 @@ export class Studio {
     for (const name of ["undo", "redo", "restart", "claims", "link"]) click(name, () => this.say(name));
     click("compare", () => this.say(this.maps.length > 1 ? "single" : "compare"));
     click("delete", () => this.delete());
-    click("closer", () => this.tools.zoom(this.maps[0], 1.5));
-    click("wider", () => this.tools.zoom(this.maps[0], 1 / 1.5));
-    click("whole", () => this.tools.zoom(this.maps[0], 0));
+    click("closer", () => this.zoom(1.5));
+    click("wider", () => this.zoom(1 / 1.5));
+    click("whole", () => this.zoom(0));
     click("open", () => this.say("open", { path: choice("file").value }));
     click("save", () => {
       this.say("save", { path: field("name").value });
@@ -360,9 +371,9 @@ export class Studio {
       ArrowUp: () => this.neighbour(1),
       ArrowDown: () => this.neighbour(-1),
       Home: () => this.say("seek", { step: 0 }),
-      "+": () => this.tools.zoom(this.maps[0], 1.5),
-      "-": () => this.tools.zoom(this.maps[0], 1 / 1.5),
-      0: () => this.tools.zoom(this.maps[0], 0),
+      "+": () => this.zoom(1.5),
+      "-": () => this.zoom(1 / 1.5),
+      0: () => this.zoom(0),
       "[": () => this.layer(-1),
       "]": () => this.layer(1),
       Enter: () => this.maps.forEach((map) => map.sketch && this.tools.close(map)),
@@ -388,9 +399,16 @@ export class Studio {
     this.say(event.shiftKey ? "redo" : "undo");
   }
 
+  // There is no map before the first state.
+  /** @param {number} factor 0: everything */
+  zoom(factor) {
+    if (this.maps.length) this.tools.zoom(this.maps[0], factor);
+  }
+
   /** @param {number} by */
   neighbour(by) {
     const count = this.maps[0].team.count;
+    if (!count) return; // positions come after the state
     const from = this.chosen ? this.chosen.agent : by > 0 ? -1 : 0;
     this.choose((from + by + count) % count);
   }

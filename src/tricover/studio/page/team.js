@@ -23,6 +23,13 @@ export function bytes(colour) {
   return [1, 3, 5].map((start) => parseInt(colour.slice(start, start + 2), 16));
 }
 
+// What a layer has of a list of colours. While an agent is dragged, and until the state of a new step is there, a network
+// may be deeper than what is known of it: layers that no colour is known of yet have that of the last.
+/** @template Colour @param {Colour[]} colours @param {number} layer @returns {Colour} */
+export function ofLayer(colours, layer) {
+  return colours[Math.min(layer, colours.length - 1)];
+}
+
 // Agents are smaller where there are many.
 /** @param {number} count */
 export function radius(count) {
@@ -83,7 +90,7 @@ export class Team {
     const size = 2 * radius(this.count) * larger;
     for (let agent = 0; agent < this.count; agent++) {
       const layer = this.layer[agent];
-      const colour = layer < 0 ? lost : palette[Math.min(layer, palette.length - 1)];
+      const colour = layer < 0 ? lost : ofLayer(palette, layer);
       paint.set(colour, 4 * agent);
       paint[4 * agent + 3] = layer === -2 ? 0 : layer > built ? FAINT : layer < 0 ? 120 : 255;
       looks.set([agent === chosen ? 1.6 * size : size, SHAPES.circle], 2 * agent);

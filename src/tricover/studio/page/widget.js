@@ -54,7 +54,7 @@ class Glance {
   /** @param {Message} message @param {DataView<ArrayBuffer>[]} blocks */
   hear(message, blocks = []) {
     if (message.is === "state") this.update(message);
-    if (message.is === "inside") {
+    if (message.is === "inside" && message.agent === this.map.chosen) {
       this.map.inside = message;
       this.map.draw();
     }
