@@ -25,7 +25,7 @@ def rows() -> Iterator[Row]:
     found = {}
     plain = seconds(lambda: found.update(plain=[do_row(job, row).values for row in range(len(study.design))]))
     theirs = seconds(lambda: found.update(joblib=beside(job)))
-    mine = seconds(lambda: found.update(ours=sweep(study, workers=WORKERS)))
+    mine = seconds(lambda: found.update(ours=sweep(study)))
     what = f"a study of {len(study.design):,} runs of 57 agents, {WORKERS} workers"
     yield Row(f"{what}, start included", span(mine), f"{span(plain)} plain loop", plain / mine, 1.6)
     yield Row(f"{what}, start included", span(mine), f"{span(theirs)} joblib", theirs / mine)

@@ -11,6 +11,7 @@ process, the same call does what is missing, and nothing twice.
 import os
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 __all__ = ["StudyProgress", "sweep"]
 
 BATCH = 0.5  # seconds after which rows that were done here are kept
-TRIAL = 1.0  # seconds in which rows are done here, to see how long they take
 START = 4.0  # seconds to start a cluster on this machine: for less work it is not worth it
 _MARK = "study.txt"  # in a folder of runs that are kept: whose they are
 
@@ -175,16 +175,21 @@ def _on_cluster(cluster: AbstractContextManager[Any], job: Job, numbers: list[in
 
 
 def _where_it_is_quicker(job: Job, numbers: list[int]) -> Rows:
-    """Do rows here for a moment; if those that are left would take long, let a cluster do them."""
-    left = numbers
-    for rows in rows_here(job, numbers, TRIAL):
-        yield rows
-        left = left[len(rows) :]
-        ahead = len(left) * rows[-1].seconds  # the first rows may have had to compile
-        if ahead > START * cores() / (cores() - 1):
-            break
-    if left:
-        yield from _on_cluster(own_cluster(min(cores(), len(left))), job, left)
+    """Do rows here for a moment. If those that are left would take long, start a cluster for them, and go on until it
+    is there.
+    """
+    left, cluster = numbers, None
+    with ExitStack() as stack, ThreadPoolExecutor(1) as starter:
+        for rows in rows_here(job, numbers, BATCH):
+            yield rows
+            left = left[len(rows) :]
+            if cluster is not None and cluster.done():
+                break
+            ahead = len(left) * rows[-1].seconds  # the first rows may have had to compile
+            if cluster is None and ahead > START * cores() / (cores() - 1):
+                cluster = starter.submit(stack.enter_context, own_cluster(min(cores(), len(left))))
+        if left and cluster is not None:
+            yield from rows_on_workers(cluster.result(), job, left)
 
 
 class _Worker:
