@@ -53,7 +53,7 @@ def import_distributed() -> Any:
         import distributed
     except ModuleNotFoundError as error:
         raise MissingExtraError(
-            f"studies and teams on several workers need {error.name}: pip install 'tricover[cluster]', or take one worker"
+            f"studies on several workers need {error.name}: pip install 'tricover[cluster]', or take one worker"
         ) from None
     return distributed
 
