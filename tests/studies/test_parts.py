@@ -63,29 +63,34 @@ def weighted():
     return Targets(rng.random((500, 2)) * 100, weights=rng.choice([0.0, 0.1, 2.5], 500))
 
 
+SLOWER = [
+    {"network": {"core": 100}},
+    {"control": {"goal": "rollout"}, "agents": 1400},
+    {"control": {"goal": "reference"}, "anchors": "fit"},
+    {"control": {"motion": "walk", "resolution": 7}, "steps": 150},
+    {"control": {"motion": "walk", "resolution": 5, "kernel": {"slip": 0.2}}, "vehicle": "anywhere", "steps": 25},
+    {"control": {"motion": "walk", "resolution": 5, "kernel": "learned"}, "vehicle": GUSTY, "steps": 25},
+    {"vehicle": "anywhere", "anchors": "fit", "steps": 40},
+    {"vehicle": "anywhere", "control": {"motion": "walk", "resolution": 6}, "steps": 70},
+    {"vehicle": "double-integrator", "steps": 12},
+    {"vehicle": GUSTY, "steps": 20},
+    {"targets": moving(9), "steps": 40},
+    {"events": EVENTS, "targets": moving(12), "vehicle": MIXED, "steps": 30},
+    {"events": EVENTS, "control": {"motion": "walk", "resolution": 6}, "vehicle": "anywhere", "steps": 30},
+]
+"""Changes of a scenario that are tried with the campaigns."""
+
+
 @pytest.mark.parametrize(
     "changes",
     [
         {},
         {"network": {"mentee": "fermat"}},
         {"network": {"core": [20.0, 70.0]}},
-        {"network": {"core": 100}},
         {"control": {"goal": "predictive"}},
-        {"control": {"goal": "rollout"}, "agents": 1400},
-        {"control": {"goal": "reference"}, "anchors": "fit"},
-        {"control": {"motion": "walk", "resolution": 7}, "steps": 150},
-        {"control": {"motion": "walk", "resolution": 5, "kernel": {"slip": 0.2}}, "vehicle": "anywhere", "steps": 25},
-        {"control": {"motion": "walk", "resolution": 5, "kernel": "learned"}, "vehicle": GUSTY, "steps": 25},
-        {"vehicle": "anywhere", "anchors": "fit", "steps": 40},
-        {"vehicle": "anywhere", "control": {"motion": "walk", "resolution": 6}, "steps": 70},
-        {"vehicle": "double-integrator", "steps": 12},
-        {"vehicle": GUSTY, "steps": 20},
         {"vehicle": MIXED, "steps": 20},
-        {"targets": moving(9), "steps": 40},
         {"targets": weighted()},
         {"events": EVENTS, "steps": 40},
-        {"events": EVENTS, "targets": moving(12), "vehicle": MIXED, "steps": 30},
-        {"events": EVENTS, "control": {"motion": "walk", "resolution": 6}, "vehicle": "anywhere", "steps": 30},
         {"stop_when_settled": False, "steps": 30},
         {"steps": 3},
         {"steps": 1},

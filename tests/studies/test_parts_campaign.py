@@ -1,4 +1,4 @@
-"""Processes that are killed in the midst of a run in parts: a worker, the scheduler, everything. Nothing is lost.
+"""Runs in parts of all kinds of teams; and processes that are killed in their midst: a worker, the scheduler, all.
 
 Everything waits for facts: pieces of work that are reported or written, processes that are gone. Nothing is timed.
 """
@@ -15,7 +15,7 @@ import pytest
 
 import tricover as tc
 from tests.studies.test_kills_campaign import alive, scheduler, wait_for, worker
-from tests.studies.test_parts import differences, scenario
+from tests.studies.test_parts import SLOWER, differences, in_parts, scenario
 from tricover.errors import ClusterError
 from tricover.simulation import Scenario
 from tricover.studies import certify_parts, coverage_of_parts, separation_of_parts
@@ -26,6 +26,12 @@ PROGRAM = "from tricover.cli.main import command; command()"
 
 def given(**more):
     return scenario(agents=400, vehicle="anywhere", steps=20, **more)
+
+
+@pytest.mark.parametrize("changes", SLOWER, ids=str)
+def test_in_parts_as_in_one_piece(tmp_path, changes):
+    asked = scenario(**changes)
+    assert differences(tc.simulate(asked), in_parts(asked, tmp_path)) == []
 
 
 def test_on_workers_as_here(tmp_path, client):

@@ -10,7 +10,8 @@ from hypothesis.extra.numpy import arrays
 from tests.targets.test_in_triangles import random_triangles
 
 import tricover as tc
-from tricover.targets import TargetLists
+from tricover.compiled import kernel
+from tricover.targets import TargetLists, _words
 from tricover.targets._words import add, add_to_pair, make_grid, rounded, rounded_pair, span_of
 
 EVERYTHING = np.array([[-9e99, -9e99], [9e99, -9e99], [0, 9e99]])
@@ -219,3 +220,37 @@ def test_lists_sum_as_triangles_do():
     counts, sums = targets.in_triangles(triangles)
     assert bits(lists.sums()) == bits(np.column_stack([counts, sums]))
     assert bits(TargetLists.empty(2).sums()) == bits(np.zeros((2, 3)))
+
+
+@st.composite
+def near_middles(draw):
+    """Whole numbers near a middle between two floats, of any size up to 2^62, and others."""
+    size = draw(st.integers(0, 61))
+    number = draw(st.integers(-(2**size), 2**size))
+    if size > 54:  # half of what a float's last bit is worth, on top of whole bits
+        unit = 1 << (size - 53)
+        number = number // unit * unit + unit // 2
+    return number + draw(st.integers(-1, 1))
+
+
+@given(near_middles(), st.integers(-(2**62), 2**62), st.booleans(), st.integers(10, 50))
+def test_two_words_are_rounded_once(high, low, none, bits):
+    low = 0 if none else low
+    pair = _words.Pair(0, bits, 1.0, float(1 << bits), 1.0)
+    exact = Fraction(high) * 2**bits + low
+    assert _rounded_pair(high, low, pair) == float(exact)
+
+
+@given(st.lists(near_middles(), min_size=2, max_size=5), st.integers(10, 50))
+def test_any_words_are_rounded_once(words, bits):
+    count = len(words)
+    places = [bits * (count - 1 - word) for word in range(count)]
+    worth = np.array([float(1 << place) for place in places])
+    grid = _words.Grid(_words.no_grid().pair, 0, bits, np.empty((count, 2)), worth)
+    exact = sum(Fraction(word) * 2**place for word, place in zip(words, places, strict=True))
+    assert _words.rounded(np.array(words, np.int64), grid) == float(exact)
+
+
+@kernel
+def _rounded_pair(high, low, pair):
+    return _words.rounded_pair(high, low, pair)
