@@ -30,6 +30,7 @@ TOPICS = (
     "moving",
     "sight",
     "sweep",
+    "parts",
     "rl",
     "fleet",
     "studio",
