@@ -24,19 +24,20 @@ def rows() -> Iterator[Row]:
         team, larger = scenario(folder, agents // 10), scenario(folder, agents)
         tc.simulate(team)  # compiles
         whole = seconds(lambda: tc.simulate(larger))
-        times = {}
-        for workers in (1, 2):
-            with own_cluster(workers) as client:
-                in_parts(team, folder / f"first-{workers}", client)  # workers load their kernels
-                small = seconds(lambda: in_parts(team, folder / f"small-{workers}", client))
-                times[workers] = seconds(lambda: in_parts(larger, folder / f"large-{workers}", client))
+        (_, one), (small, two) = (timed(team, larger, folder, workers) for workers in (1, 2))
         what = f"{agents:,} agents over as many targets"
-        yield Row(f"{what}, in parts, two workers", span(times[2]), f"{span(times[1])} one", times[1] / times[2], 1.5)
-        yield Row(f"{what}, in parts, two workers", span(times[2]), f"{span(whole)} one piece", whole / times[2])
+        yield Row(f"{what}, in parts, two workers", span(two), f"{span(one)} one", one / two, 1.5)
+        yield Row(f"{what}, in parts, two workers", span(two), f"{span(whole)} one piece", whole / two)
         note = f"{small / agents * 1e7:.3g} µs an agent with a tenth of them"
-        yield Row(
-            "time of ten times as many agents", span(times[2]), span(small), times[2] / small / 10, 1.3, True, note
-        )
+        yield Row("time of ten times as many agents", span(two), span(small), two / small / 10, 1.3, True, note)
+
+
+def timed(team: tc.Scenario, larger: tc.Scenario, folder: Path, workers: int) -> tuple[float, float]:
+    """Seconds that both teams take with so many workers."""
+    with own_cluster(workers) as client:
+        in_parts(team, folder / f"first-{workers}", client)  # workers load their kernels
+        small = seconds(lambda: in_parts(team, folder / f"small-{workers}", client))
+        return small, seconds(lambda: in_parts(larger, folder / f"large-{workers}", client))
 
 
 def scenario(folder: Path, agents: int) -> tc.Scenario:
