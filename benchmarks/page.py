@@ -35,6 +35,8 @@ TITLES = {
     "coverage": "Coverage, as cost over that of converged Lloyd's",
     "moving": "Targets that move",
     "sight": "Agents that see only so far",
+    "sweep": "Studies",
+    "parts": "Huge teams in parts",
     "rl": "Learning environments",
     "fleet": "Fleets",
     "studio": "The studio",

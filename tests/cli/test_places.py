@@ -27,6 +27,7 @@ READS = {
     "report": ["run"],
     "run": ["scenario"],
     "studio": ["subject", "key_folder"],
+    "sweep": ["study"],
 }
 WRITES = {
     "animate": ["output"],
@@ -40,6 +41,7 @@ WRITES = {
     "report": ["output"],
     "reproduce": ["output"],
     "run": ["output"],
+    "sweep": ["output", "figure", "report"],
 }
 CASES = [(name, out, source) for name, sources in READS.items() for source in sources for out in WRITES.get(name, ())]
 SCENARIO = '[formation]\nfile = "team.csv"\n[targets]\nfile = "sub/../targets.csv"\n'

@@ -14,7 +14,8 @@ import tricover as tc
 from tricover.certificates import NOT_APPLICABLE
 from tricover.coverage.metrics import measure_coverage
 from tricover.formats import writing
-from tricover.simulation.in_parts import PartsReader, read_group, write_group
+from tricover.simulation.groups import read_group, write_group
+from tricover.simulation.parts_reader import PartsReader
 from tricover.studies import certify_parts, coverage, coverage_of_parts, separation_of_parts, simulate_parts
 from tricover.studies.boxes import box_around, farthest, gaps, near
 

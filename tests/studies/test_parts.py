@@ -131,7 +131,7 @@ def test_small_tiles_and_many_stages_do_not_matter(tmp_path, monkeypatch):
     given = scenario(control={"motion": "walk", "resolution": 6}, steps=90, agents=200)
     whole = tc.simulate(given)
     monkeypatch.setattr(ground, "TILE", 9)
-    monkeypatch.setattr("tricover.studies.parts._STAGE_BYTES", 1)
+    monkeypatch.setattr("tricover.studies.part_work._STAGE_BYTES", 1)
     run = in_parts(given, tmp_path)
     assert differences(whole, run) == []
     assert len(run.record.stages) > 2

@@ -13,6 +13,7 @@ from tests.studies.small import combinations, facts, plain_loop, scenario, value
 from tricover.errors import FileFormatError, InputError, MissingExtraError, StoreError
 from tricover.simulation.lock import Lock
 from tricover.studies import Study, cluster, read_table, sweep
+from tricover.studies.cluster import own_cluster
 from tricover.studies.journal import journal_of
 
 OVER = {"seed": range(3), "control.goal": ["centroid", "rollout"], "vehicle": ["exact", "anywhere"]}
@@ -264,3 +265,12 @@ def test_a_journal_is_plain_text_with_all_digits(tmp_path):
     assert rest == ""
     [[number, found, error, _]] = json.loads(line.partition(" ")[2])
     assert (number, found["coverage_cost"], error) == (0, table["coverage_cost"][0], None)
+
+
+def test_a_cluster_leaves_the_environment_as_it_was():
+    """Numba complains about other numbers of threads, in whatever comes later in the same process."""
+    before = dict(os.environ)
+    with own_cluster(1) as client:
+        assert set(client.run(lambda: os.environ["TRICOVER_THREADS"]).values()) == {"1"}
+        assert "NUMBA_NUM_THREADS" not in os.environ.keys() - before.keys()
+    assert dict(os.environ) == before

@@ -22,9 +22,9 @@ from tricover.notebook import facts_as_html, view_in_notebook
 from tricover.own import label_of
 from tricover.simulation.evidence import learned_by
 from tricover.simulation.hearing import heard_by
-from tricover.simulation.in_parts import PartsReader, is_in_parts
 from tricover.simulation.knowing import Known, known_by
 from tricover.simulation.mission import Epoch, Mission, epoch_at
+from tricover.simulation.parts_reader import PartsReader, is_in_parts
 from tricover.simulation.record import LAYOUTS, OF_MESSAGES, Record, recorded
 from tricover.simulation.scenario import Scenario
 from tricover.simulation.stored import StoreReader

@@ -40,7 +40,8 @@ from tricover.certificates import FAILS, HOLDS, NOT_APPLICABLE, Certificate, Cla
 from tricover.certificates.certificate import Layer, counted
 from tricover.certificates.faults import MOST_KEPT
 from tricover.simulation import Run
-from tricover.simulation.in_parts import Part, PartsReader
+from tricover.simulation.in_parts import Part
+from tricover.simulation.parts_reader import PartsReader
 from tricover.studies.ground import open_sources
 from tricover.studies.kept import absent_in, parts_of, top_rows
 from tricover.studies.part_log import Corners, Logged, Rules, log_of_part, log_of_top, rules_of
@@ -117,7 +118,7 @@ def certify_parts(run: Run, client: "Client | None" = None) -> Certificate:
     ...     run = simulate_parts(scenario, folder + "/run", agents_per_part=100)
     ...     certificate = certify_parts(run)
     >>> certificate.holds, certificate["theorem3"].summary
-    (True, 'Settled at step 5; the bound is 5.')
+    (True, 'Settled at step 6; the bound is 7.')
     """
     reader = parts_of(run)
     sources = open_sources(reader.rules)

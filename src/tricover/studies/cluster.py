@@ -9,6 +9,7 @@ done row by row, and the row that does it is one with an error. The scheduler: w
 handed out again when it is back. What is done is never done again: rows are with us as soon as their chunk is.
 """
 
+import os
 import sys
 import time
 from collections.abc import Generator, Iterable, Iterator
@@ -38,8 +39,8 @@ def _settings() -> dict[str, Any]:
     return {
         "distributed.admin.large-graph-warning-threshold": "1GB",  # a scenario may have a million targets
         "distributed.diagnostics.nvml": False,
-        "distributed.nanny.pre-spawn-environ.NUMBA_NUM_THREADS": 1,
-        "distributed.nanny.pre-spawn-environ.TRICOVER_THREADS": 1,
+        "distributed.nanny.environ.TRICOVER_THREADS": 1,
+        "distributed.nanny.pre-spawn-environ": {},  # it would stay in this process, too
         "distributed.scheduler.allowed-failures": 2,  # workers that a chunk may take along before it is done row by row
         "distributed.scheduler.http.routes": [],
         "distributed.worker.http.routes": [],
@@ -64,7 +65,7 @@ def own_cluster(workers: int) -> "Iterator[Client]":
     import dask
 
     distributed = import_distributed()
-    with _quiet(), _no_main_module(), dask.config.set(_settings()):
+    with _quiet(), _no_main_module(), _environment_kept(), dask.config.set(_settings()):
         cluster = distributed.LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
@@ -238,6 +239,18 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         log.setLevel(before)
+
+
+@contextmanager
+def _environment_kept() -> Iterator[None]:
+    """What Dask sets in this process's environment for its workers is taken back: others read it, too."""
+    before = dict(os.environ)
+    try:
+        yield
+    finally:
+        for name in os.environ.keys() - before.keys():
+            del os.environ[name]
+        os.environ |= before
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from tricover.formats.binary import zarr_array
 from tricover.formats.points import LARGEST
 from tricover.formats.writing import draft_of
 from tricover.simulation import Scenario
-from tricover.simulation.in_parts import PartsReader
+from tricover.simulation.parts_reader import PartsReader
 from tricover.simulation.record import Layout
 from tricover.simulation.resolve import Ground, ground_of, targets_of, zones_of
 from tricover.simulation.store import new_array

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from tricover.errors import FileFormatError, InputError
 from tricover.simulation import Run
-from tricover.simulation.in_parts import TOP, Part, PartsReader, Stage, read_group
+from tricover.simulation.groups import read_group
+from tricover.simulation.in_parts import TOP, Part, Stage
+from tricover.simulation.parts_reader import PartsReader
 
 __all__ = ["Piece", "absent_in", "parts_of", "pieces_of", "top_rows"]
 

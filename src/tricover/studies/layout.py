@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from tricover.formats.writing import draft_of
 from tricover.network.first_cells import Frame, cell_structure, first_cells
 from tricover.network.mentees import MenteeRule
-from tricover.simulation.in_parts import TOP, Part, attributes_of, read_group, write_group
+from tricover.simulation.groups import attributes_of, read_group, write_group
+from tricover.simulation.in_parts import TOP, Part
 from tricover.simulation.mission import Epoch
 from tricover.studies.ground import Sources
 from tricover.studies.subtrees import cut_network

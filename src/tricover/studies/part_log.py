@@ -27,7 +27,9 @@ from tricover.certificates.log import ROUNDING
 from tricover.certificates.runs import arrival_of
 from tricover.network import Network
 from tricover.simulation import Scenario
-from tricover.simulation.in_parts import TOP, Part, PartsReader, held, read_group
+from tricover.simulation.groups import read_group
+from tricover.simulation.in_parts import TOP, Part, held
+from tricover.simulation.parts_reader import PartsReader
 from tricover.simulation.resolve import still_from
 from tricover.simulation.sections import Group, VehicleSettings
 from tricover.simulation.telling import paths_of, tolerance_of

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from tricover.goals import settled_configuration
 from tricover.network import Network
 from tricover.simulation import Mission, Scenario, State, Transition, advance
-from tricover.simulation.in_parts import TOP, Part, Stage, held, read_group, write_group
+from tricover.simulation.groups import read_group, write_group
+from tricover.simulation.in_parts import TOP, Part, Stage, held
 from tricover.simulation.incremental import Incremental
 from tricover.simulation.mission import Epoch, Played
 from tricover.simulation.resolve import Ground

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from tricover.geometry.approach import Separation
 from tricover.geometry.way_tree import Asked, closest_ways
 from tricover.simulation import Run
-from tricover.simulation.in_parts import TOP, PartsReader, Stage, held
+from tricover.simulation.in_parts import TOP, Stage, held
+from tricover.simulation.parts_reader import PartsReader
 from tricover.studies.boxes import box_around, near
 from tricover.studies.kept import Piece, absent_in, parts_of, pieces_of
 from tricover.studies.workers import each_of
