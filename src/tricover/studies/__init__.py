@@ -6,6 +6,7 @@ about such a run, and hold no more than a part of it, too.
 """
 
 from tricover.studies.certificate import certify_parts
+from tricover.studies.cluster import own_cluster
 from tricover.studies.coverage import coverage_of_parts
 from tricover.studies.draws import Draws
 from tricover.studies.measures import DEFAULT, MEASURES, Measure
@@ -26,6 +27,7 @@ __all__ = [
     "StudyProgress",
     "certify_parts",
     "coverage_of_parts",
+    "own_cluster",
     "read_table",
     "separation_of_parts",
     "simulate_parts",
