@@ -30,7 +30,7 @@ def rows() -> Iterator[Row]:
     yield Row(f"{what}, start included", span(mine), f"{span(plain)} plain loop", plain / mine, 1.6)
     yield Row(f"{what}, start included", span(mine), f"{span(theirs)} joblib", theirs / mine)
     with own_cluster(WORKERS) as client:
-        sweep(study.model_copy(update={"seeds": 2}), client=client)
+        sweep(study.model_copy(update={"seeds": 100}), client=client)  # each worker loads its kernels
         again = seconds(lambda: sweep(study, client=client))
     warm = seconds(lambda: beside(job))
     yield Row(f"{what}, running already", span(again), f"{span(plain)} plain loop", plain / again, 1.6)

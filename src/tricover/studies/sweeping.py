@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["StudyProgress", "sweep"]
 
 BATCH = 0.5  # seconds after which rows that were done here are kept
-START = 4.0  # seconds to start a cluster on this machine: for less work it is not worth it
+START = 2.0  # seconds to start a cluster on this machine: for less work it is not worth it
 _MARK = "study.txt"  # in a folder of runs that are kept: whose they are
 
 
