@@ -44,7 +44,18 @@ from tricover.targets import Targets
 from tricover.targets.motion import Drift, Steady, Track
 from tricover.targets.motion import Path as Function
 
-__all__ = ["Scenario", "as_plain", "files_renamed"]
+__all__ = ["Scenario", "as_plain", "files_renamed", "read_toml"]
+
+
+def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The tables of a TOML file; an error names the file."""
+    text = read_whole(path)
+    try:
+        return tomllib.loads(text.decode())
+    except ValueError as error:
+        raise FileFormatError(f"{path}: not a TOML file: {error}") from None
+    except RecursionError:
+        raise FileFormatError(f"{path}: lists or tables are nested too deep to be read") from None
 
 
 def _on_earth(origin: Floats) -> Floats:
@@ -124,13 +135,7 @@ class Scenario(Section):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a TOML file; an error names the file, the key and the remedy."""
-        text = read_whole(path)
-        try:
-            data = tomllib.loads(text.decode())
-        except ValueError as error:
-            raise FileFormatError(f"{path}: not a TOML file: {error}") from None
-        except RecursionError:
-            raise FileFormatError(f"{path}: lists or tables are nested too deep to be read") from None
+        data = read_toml(path)
         folder = Path(path).absolute().parent
         try:
             return cls(**files_renamed(data, lambda file: str(folder / file)))

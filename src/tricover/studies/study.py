@@ -34,7 +34,6 @@ last one first. Keys are a scenario's, with dots, with or without quotation mark
 
 import json
 import os
-import tomllib
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -49,7 +48,7 @@ from tricover.formats import read_whole, write_whole
 from tricover.limits import check_room
 from tricover.simulation import Scenario
 from tricover.simulation.explain import explain
-from tricover.simulation.scenario import as_plain, files_renamed
+from tricover.simulation.scenario import as_plain, files_renamed, read_toml
 from tricover.simulation.section import FilePath, Section, Text
 from tricover.studies.design import Axis, Design, check_keys
 from tricover.studies.draws import Draws, is_range, values_of
@@ -118,13 +117,7 @@ class Study(Section):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a TOML file; an error names the file, the key and the remedy."""
-        text = read_whole(path)
-        try:
-            data = tomllib.loads(text.decode())
-        except ValueError as error:
-            raise FileFormatError(f"{path}: not a TOML file: {error}") from None
-        except RecursionError:
-            raise FileFormatError(f"{path}: lists or tables are nested too deep to be read") from None
+        data = read_toml(path)
         folder = Path(path).absolute().parent
         try:
             return cls(**_files(_in_full(data, folder), lambda file: os.path.normpath(folder / file)))
