@@ -205,7 +205,7 @@ class Work:
         write_group(place / "absent", nobody)
         top = Part.of(read_group(place / TOP))
         network = top.network(np.empty((0, 2)), *frame)
-        paths = paths_of(self.scenario, self._all_targets, [(0, network)])[0]
+        paths = paths_of(self.scenario, self.sources.whole, [(0, network)])[0]
         return _Told(0, count, layout, frame, paths)
 
     def _of_the_whole(self) -> list[_Told]:
@@ -220,10 +220,6 @@ class Work:
             merge_tops(place, ["0"], anchors, network.reference[anchors], start)
             found.append(_Told(epoch.start, len(network), layout, (network.boundary, network.core), epoch.told.paths))
         return found
-
-    @property
-    def _all_targets(self) -> Any:
-        return self.sources.whole
 
     # --- steps ---------------------------------------------------------------------------------------------------
 
@@ -243,7 +239,7 @@ class Work:
         self._say(f"steps {stage.first} to {stage.last}: the top", 0, 1)
         place = team.group("epochs", stage.epoch, TOP)
         top = Part.of(read_group(place))
-        first = simulate_top(team, top, epoch.frame, epoch.paths, stage, self._all_targets)
+        first = simulate_top(team, top, epoch.frame, epoch.paths, stage, self.sources.whole)
         given = [(team, name, stage) for name in epoch.layout.parts]
         return [first, *self._each(f"steps {stage.first} to {stage.last}", run_part, given)]
 
@@ -322,7 +318,7 @@ class Work:
             network = part.network(np.empty((0, 2)), *epoch.frame)
             places = epoch.paths[min(max(steps - 1, 0), len(epoch.paths) - 1)]
             anchors = np.where(np.isnan(places), begin[network.anchors], places)
-            targets = self._all_targets.at(min(max(steps - 1, 0), self._last_change(epoch)))
+            targets = self.sources.whole.at(min(max(steps - 1, 0), self._last_change(epoch)))
             desired = settled(team, network, targets, anchors, end)
             write_group(team.group("desired", TOP), {"desired": desired})
         return apart(read_group(team.group("desired", TOP))["desired"], end)
