@@ -77,7 +77,7 @@ def _best_of(reference: Floats, part: Indices, boundary: Indices, choice: Choice
 
 def _core(reference: Floats, among: Indices, boundary: Indices, choice: Choice) -> int:
     """The core among some agents, ascending: with these and the boundary at hand, and nobody else."""
-    rows = np.union1d(boundary, among)
+    rows = np.sort(np.concatenate([np.setdiff1d(boundary, among, assume_unique=True), among]), kind="stable")
     places, alive = np.asarray(reference[rows]), np.ones(len(rows), np.bool_)
     asked = int(np.searchsorted(rows, choice)) if isinstance(choice, int) else choice
     return int(rows[choose_core(places, scaled(places), np.searchsorted(rows, boundary), alive, asked)])
