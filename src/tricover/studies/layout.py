@@ -102,34 +102,11 @@ def grouped(place: Path, frame: Frame, anchor_places: Floats, most: int) -> list
 
 def cut_cells(store: Path, cells: Cells, mentee: str | MenteeRule, sizes: Sizes) -> Layout:
     """Build the network of some first cells, cut it, and write its top and its parts."""
-    begun = store / "epochs" / "0" / f"{TOP}-{cells.name}"
+    place = store / "epochs" / "0"
+    begun = place / f"{TOP}-{cells.name}"
     if not begun.exists():
-        built = [_built(store / "cells", cell, cells, mentee) for cell in cells.cells]
-        parts, starts = [part for part, _ in built], [start for _, start in built if start is not None]
-        order = np.argsort(np.concatenate([part.numbers for part in parts]), kind="stable")
-        columns = [part.arrays() for part in parts]
-        part = Part.of({name: np.concatenate([each[name] for each in columns])[order] for name in columns[0]})
-        start = np.concatenate(starts)[order] if starts else None
-        _write_cut(store / "epochs" / "0", begun, cells.name, part, start, sizes)
+        _write_cut(place, begun, cells.name, _grown(store / "cells", cells, mentee), sizes)
     return layout_of(begun)
-
-
-def _built(place: Path, cell: int, cells: Cells, mentee: str | MenteeRule) -> tuple[Part, Floats | None]:
-    """The network of a first cell, and where its agents start, if not at their reference positions."""
-    numbers, places, start = (_column(place / f"{cell}.{name}", kind) for name, kind in _COLUMNS.items())
-    assert numbers is not None, "cells without followers are left out"
-    assert places is not None, "there are as many"
-    count = len(cells.anchors) - 1
-    corners = [cell, (cell + 1) % count, count]
-    everybody = np.concatenate([cells.anchors[corners], numbers])
-    structure = cell_structure(everybody, np.concatenate([cells.places[corners], places.reshape(-1, 2)]), mentee)
-    links = everybody[structure.in_neighbors[3:]]
-    part = Part(numbers, places.reshape(-1, 2), links, structure.layer[3:], structure.descendants[3:])
-    return part, None if start is None else start.reshape(-1, 2)
-
-
-def _column(path: Path, kind: type) -> NDArray[Any] | None:
-    return np.fromfile(path, kind) if path.exists() else None
 
 
 def cut_epoch(store: Path, which: int, epoch: Epoch, start: Floats | None, sizes: Sizes) -> Layout:
@@ -137,25 +114,86 @@ def cut_epoch(store: Path, which: int, epoch: Epoch, start: Floats | None, sizes
     place = store / "epochs" / str(which)
     begun = place / f"{TOP}-0"
     if not begun.exists():
-        network, rows = epoch.network, epoch.network.followers
-        links = network.in_neighbors[rows].astype(np.int64)
-        part = Part(rows, network.reference[rows], links, network.layer[rows], network.descendants[rows])
-        _write_cut(place, begun, "0", part, None if start is None else start[rows], sizes)
+        network = epoch.network
+        links = network.in_neighbors, network.layer, network.descendants
+        whole = _Grown(np.arange(len(network)), network.reference, *links, start)
+        _write_cut(place, begun, "0", whole, sizes)
     return layout_of(begun)
 
 
-def _write_cut(place: Path, begun: Path, name: str, part: Part, start: Floats | None, sizes: Sizes) -> None:
-    network = part.network(np.zeros((len(part.corners), 2)))
-    top, pieces = cut_network(network.in_neighbors, network.layer, network.descendants, *sizes)
-    row_of = np.full(len(part.everybody), -1, np.int64)
-    row_of[part.rows] = np.arange(len(part))
+class _Grown(NamedTuple):
+    """A network that is to be cut; R agents, a row each, in the order of their numbers but for anchors.
+
+    Attributes:
+        numbers: in the team, (R,).
+        reference: reference positions, (R, 2).
+        in_neighbors: rows of those they listen to, (R, 3); -1 for anchors.
+        layer: (R,); 0 for anchors.
+        descendants: followers below each child cell, (R, 3).
+        start: where they stand at step 0, (R, 2); None: at their reference positions.
+    """
+
+    numbers: Ints
+    reference: Floats
+    in_neighbors: NDArray[np.int32]
+    layer: NDArray[np.int32]
+    descendants: NDArray[np.int32]
+    start: Floats | None
+
+    def some(self, rows: Ints) -> dict[str, NDArray[Any]]:
+        """What is kept of some rows, arrays by name."""
+        links = self.numbers[self.in_neighbors[rows]]
+        part = Part(self.numbers[rows], self.reference[rows], links, self.layer[rows], self.descendants[rows])
+        return part.arrays() | ({} if self.start is None else {"start": self.start[rows]})
+
+
+def _grown(place: Path, cells: Cells, mentee: str | MenteeRule) -> _Grown:
+    """The network of some first cells: all anchors of the team, and then the followers of these cells."""
+    anchors = len(cells.anchors)
+    followers = [_followers(place, cell) for cell in cells.cells]
+    numbers, places, start = (np.concatenate(each) for each in zip(*followers, strict=True))
+    order = np.argsort(numbers, kind="stable")
+    row_of = np.empty(len(order), np.int32)
+    row_of[order] = np.arange(anchors, anchors + len(order), dtype=np.int32)
+    found, first = [], 0
+    for cell, (here, *_) in zip(cells.cells, followers, strict=True):
+        some = slice(first, first + len(here))
+        corners = np.array([cell, (cell + 1) % (anchors - 1), anchors - 1], np.int32)
+        everybody = np.concatenate([cells.places[corners], places[some]])
+        names = np.concatenate([cells.anchors[corners], here])
+        structure = cell_structure(names, everybody, mentee)
+        rows = np.concatenate([corners, row_of[some]])
+        found.append((rows[structure.in_neighbors[3:]], structure.layer[3:], structure.descendants[3:]))
+        first += len(here)
+    links, layer, descendants = (np.concatenate(each)[order] for each in zip(*found, strict=True))
+    nobody = np.full((anchors, 3), -1, np.int32)
+    return _Grown(
+        np.concatenate([cells.anchors, numbers[order]]),
+        np.concatenate([cells.places, places[order]]),
+        np.concatenate([nobody, links]),
+        np.concatenate([np.zeros(anchors, np.int32), layer]),
+        np.concatenate([np.zeros((anchors, 3), np.int32), descendants]),
+        np.concatenate([cells.places, start[order]]) if len(start) else None,
+    )
+
+
+def _followers(place: Path, cell: int) -> tuple[Ints, Floats, Floats]:
+    """Numbers (n,) and reference positions (n, 2) of a first cell's followers; where they start, if elsewhere."""
+    numbers, places, start = (_column(place / f"{cell}.{name}", kind) for name, kind in _COLUMNS.items())
+    return numbers, places.reshape(-1, 2), start.reshape(-1, 2)
+
+
+def _column(path: Path, kind: type) -> NDArray[Any]:
+    return np.fromfile(path, kind) if path.exists() else np.empty(0, kind)
+
+
+def _write_cut(place: Path, begun: Path, name: str, grown: _Grown, sizes: Sizes) -> None:
+    top, pieces = cut_network(grown.in_neighbors, grown.layer, grown.descendants, *sizes)
     names = [f"{name}-{which}" for which in range(len(pieces))]
-    for each, rows in (*zip(names, pieces, strict=True), (None, top)):
-        some = row_of[rows]
-        arrays = {column: values[some] for column, values in part.arrays().items()}
-        arrays |= {} if start is None else {"start": start[some]}
-        facts = {"parts": names, "depth": network.depth, "largest": max(map(len, pieces), default=0)}
-        write_group(begun if each is None else place / each, arrays, facts if each is None else {})
+    for each, rows in zip(names, pieces, strict=True):
+        write_group(place / each, grown.some(rows))
+    largest = max(map(len, pieces), default=0)
+    write_group(begun, grown.some(top), {"parts": names, "depth": int(grown.layer.max()), "largest": largest})
 
 
 def layout_of(begun: Path) -> Layout:
