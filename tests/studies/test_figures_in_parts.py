@@ -16,7 +16,7 @@ from tricover.coverage.metrics import measure_coverage
 from tricover.formats import writing
 from tricover.simulation.groups import read_group, write_group
 from tricover.simulation.parts_reader import PartsReader
-from tricover.studies import certify_parts, coverage, coverage_of_parts, separation_of_parts, simulate_parts
+from tricover.studies import certify_parts, coverage, coverage_of_parts, ground, separation_of_parts, simulate_parts
 from tricover.studies.boxes import box_around, farthest, gaps, near
 
 EVENTS = {
@@ -60,8 +60,11 @@ def scenario_of(mentee, motion, vehicle, more, agents=240, seed=5):
 
 @pytest.fixture(scope="module", autouse=True)
 def _no_waiting_for_disks():
-    """Whether files outlive a power cut is not the question here."""
+    """Whether files outlive a power cut is not the question here. Targets come in small blocks."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ground, "BLOCK", 50)
+        patch.setattr(ground, "TILE", 90)
+        patch.setattr(coverage, "BLOCK", 50)
         patch.setattr(writing, "sync", lambda path: None)
         patch.setattr(writing, "sync_folder", lambda path: None)
         yield
@@ -88,8 +91,7 @@ def test_the_separation_is_that_of_the_whole_to_the_bit(run):
     assert found(separation_of_parts(run)) == found(run.separation)
 
 
-def test_coverage_is_that_of_the_whole(run, monkeypatch):
-    monkeypatch.setattr(coverage, "PATCH", 50)
+def test_coverage_is_that_of_the_whole(run):
     there = run.present[-1]
     whole = measure_coverage(run.positions[-1][there], run.targets)
     parts = coverage_of_parts(run)

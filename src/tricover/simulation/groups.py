@@ -16,7 +16,7 @@ from tricover.formats.writing import draft_of
 from tricover.simulation.checksums import checksum, seal_of
 from tricover.simulation.record import Layout
 
-__all__ = ["Arrays", "attributes_of", "read_group", "write_group"]
+__all__ = ["Arrays", "attributes_of", "damaged", "read_group", "write_group"]
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -62,7 +62,7 @@ def read_group(place: Path, names: tuple[str, ...] | None = None) -> dict[str, N
                 raise ValueError(f"{name} is not as it was written")
             found[name] = values
     except (KeyError, ValueError, RuntimeError, OSError) as error:
-        raise _damaged(place, error) from None
+        raise damaged(place, error) from None
     return found
 
 
@@ -74,9 +74,10 @@ def attributes_of(place: Path) -> dict[str, Any]:
         if attributes["seal"] != seal_of(document):
             raise ValueError("its document is not as it was written")
     except (OSError, KeyError, TypeError, ValueError, RecursionError) as error:
-        raise _damaged(place, error) from None
+        raise damaged(place, error) from None
     return attributes
 
 
-def _damaged(place: Path, error: Exception) -> FileFormatError:
+def damaged(place: Path, error: Exception) -> FileFormatError:
+    """The error that says what to do about a piece of work that is not as it was written."""
     return FileFormatError(f"{place} is damaged ({error}): remove it, and run the same again: the rest is kept")

@@ -14,7 +14,6 @@ depend on the parts that were read nor on the number of workers.
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
 from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,8 +28,9 @@ from tricover.simulation.in_parts import held
 from tricover.simulation.parts_reader import PartsReader
 from tricover.simulation.resolve import still_from, targets_of
 from tricover.studies.boxes import ROOM, box_around, farthest, gaps
-from tricover.studies.ground import TargetTiles
+from tricover.studies.ground import BLOCK, TargetTiles, targets_in
 from tricover.studies.kept import Piece, parts_of, pieces_of
+from tricover.studies.regions import Region
 from tricover.studies.workers import each_of
 from tricover.targets import Targets
 from tricover.targets.placing import along_curve
@@ -43,26 +43,20 @@ __all__ = ["coverage_of_parts"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-PATCH = 1 << 16
-"""Targets of a patch, at most: 1 MB."""
 _HELD = 8  # parts whose final places are kept while patches next to each other are worked out
 
 
 class _Patch(NamedTuple):
-    """Some targets: rows ``start`` to ``stop`` of those on disk, in a box (4,); or given in memory."""
+    """Some targets in a box (4,): a block of those on disk, by its number; or given in memory."""
 
     box: Floats
-    start: int
-    stop: int
+    block: int
     given: Targets | None = None
 
     def targets(self, store: Path) -> tuple[Floats, Floats]:
         """Points (D, 2) and weights (D,) of those that have weight."""
-        if self.given is not None:
-            return self.given.weighed()
-        group, span = _group(store), slice(self.start, self.stop)
-        weights = group["weights"][span] if "weights" in group else None
-        return Targets.known(group["points"][span], weights).weighed()
+        given = targets_in(TargetTiles(store / "targets").block(self.block)) if self.given is None else self.given
+        return given.weighed()
 
 
 class _Sums(NamedTuple):
@@ -118,7 +112,7 @@ def coverage_of_parts(run: Run, client: "Client | None" = None) -> Coverage:
     ends = dict(each_of(client, _ends, [(piece,) for piece in pieces]))
     boxes = [ends[place] for place in range(len(pieces))]
     moving = None if (reader.path / "targets").exists() else _targets(reader)
-    patches = _tiles(reader.path) if moving is None else _along(moving)
+    patches = _along(moving) if moving is not None else _blocks(reader.path)
     works = _shared_out(patches, [piece.name for piece in pieces], boxes, moving)
     found = [result for _, result in each_of(client, _measured, list(zip(pieces, works, strict=True)))]
     return _merged(dict(pair for sums, _ in found for pair in sums), [idle for _, idle in found])
@@ -155,43 +149,18 @@ def _ends(piece: Piece) -> _Ends:
     return _Ends(box_around(own), box_around(np.concatenate([own, corners])))
 
 
-def _group(store: Path) -> Any:
-    import zarr
-
-    return zarr.open_group(store / "targets", mode="r")
-
-
-def _tiles(store: Path) -> list[_Patch]:
-    """The tiles of still targets, in pieces."""
-    group = _group(store)
-    starts, box = group["starts"][...], group["box"][...].ravel()
-    side = int(np.sqrt(len(starts) - 1))
-    found = []
-    for tile in np.flatnonzero(np.diff(starts)).tolist():
-        around = _tile_box(box, side, tile)
-        cuts = [*range(int(starts[tile]), int(starts[tile + 1]), PATCH), int(starts[tile + 1])]
-        found += [_Patch(around, *span) for span in pairwise(cuts)]
-    return found
-
-
-def _tile_box(box: Floats, side: int, tile: int) -> Floats:
-    """The box of a tile of a grid in a box (4,), with room for rounding."""
-    place = np.array([tile % side, tile // side, tile % side + 1, tile // side + 1]) / side
-    size, room = box[2:] - box[:2], ROOM * float(np.abs(box).max())
-    found: Floats = np.tile(box[:2], 2) + place * np.tile(size, 2) + np.array([-room, -room, room, room])
-    return found
+def _blocks(store: Path) -> list[_Patch]:
+    """Still targets, block by block."""
+    return [_Patch(box, number) for number, box in enumerate(TargetTiles(store / "targets").boxes)]
 
 
 def _along(targets: Targets) -> list[_Patch]:
     """Targets in memory, in pieces of a curve through them."""
     points, weights = targets.weighed()
     order = np.argsort(along_curve(points), kind="stable") if len(points) else np.empty(0, np.int64)
-    found = []
-    for start in range(0, len(order), PATCH):
-        rows = order[start : start + PATCH]
-        some = Targets.known(points[rows], weights[rows])
-        found.append(_Patch(box_around(some.points), start, start + len(rows), some))
-    return found
+    blocks = [order[start : start + BLOCK] for start in range(0, len(order), BLOCK)]
+    some = [Targets.known(points[rows], weights[rows]) for rows in blocks]
+    return [_Patch(box_around(each.points), number, each) for number, each in enumerate(some)]
 
 
 def _shared_out(
@@ -254,7 +223,7 @@ def _idle(piece: Piece, near: Targets | None) -> _Idle:
         return _Idle(0, 0)
     everybody = part.merged(piece.ways()[-1], held(piece.corner_ways(part), last)[0])
     triangles = everybody[np.searchsorted(part.everybody, part.in_neighbors[follows])]
-    box = box_around(triangles)
-    targets = TargetTiles(piece.reader.path / "targets").near(box[:2], box[2:]) if near is None else near
+    region = Region.around(triangles.reshape(-1, 2)).roomy()
+    targets = TargetTiles(piece.reader.path / "targets").near(region) if near is None else near
     counts, _ = targets.in_triangles(triangles)
     return _Idle(int((counts == 0).sum()), len(triangles))

@@ -24,6 +24,7 @@ from tricover.simulation.sections import VehicleSettings
 from tricover.simulation.step import same_memory
 from tricover.simulation.telling import told_of
 from tricover.studies.ground import Field
+from tricover.studies.regions import subtrees_of
 from tricover.targets import Targets
 from tricover.vehicles import Mixed, Vehicle
 
@@ -32,8 +33,6 @@ __all__ = ["Course", "Team", "run_part", "run_stage", "settle_part", "simulate_t
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Ints = NDArray[np.int64]
-
-_ROOM = 1e-9  # of its size, around the box in which a part looks for targets: far more than rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,23 +175,16 @@ def _run_part(team: Team, name: str, stage: Stage, part: Part, corner_places: Fl
     paths = ways[-1][None]
     probe = team.mission(network, part.everybody, paths, stage.first, Targets.known(np.empty((0, 2)), None), played)
     begin = _begin(team, probe, part, name, stage)
-    low, high = box_of(begin.positions, ways.reshape(-1, 2))
+    subtrees = subtrees_of(network)
+    region = subtrees.region(ways, begin.positions)
     while True:
-        targets = team.field.near(low, high)
+        targets = team.field.near(region.roomy())
         mission = replace(probe, ground=replace(probe.ground, targets=targets))
         course = run_stage(mission, begin, stage.last)
-        reached = box_of(*(transition.after for transition in course.taken))
-        if team.field.everywhere or ((reached[0] >= low) & (reached[1] <= high)).all():
+        reached = subtrees.reached(region, *(transition.after for transition in course.taken))
+        if team.field.everywhere or region.roomy().covers(reached):
             return course
-        low, high = box_of(np.stack([low, high]), np.stack(reached))
-
-
-def box_of(*places: Floats) -> tuple[Floats, Floats]:
-    """The lower left and the upper right corner of a box around places (…, 2), with some room."""
-    low = np.min([each.min(axis=0) for each in places if len(each)], axis=0)
-    high = np.max([each.max(axis=0) for each in places if len(each)], axis=0)
-    room = _ROOM * (np.abs([low, high]).max() + (high - low).max())
-    return low - 2 * room, high + 2 * room
+        region = reached
 
 
 def _begin(team: Team, mission: Mission, part: Part, name: str, stage: Stage) -> State:
@@ -248,8 +240,9 @@ def settle_part(team: Team, name: str, stage: Stage, steps: int) -> dict[str, An
         numbers = read_group(team.group("epochs", stage.epoch, TOP), ("numbers",))["numbers"]
         corners = read_group(team.group("desired", TOP))["desired"][np.searchsorted(numbers, part.corners)]
         network = part.network(corner_places)
-        targets = team.field.near(*box_of(corners, ways[-1], end)).at(max(steps - 1, 0))
         here = part.merged(end, held(ways, np.array([steps - stage.first]))[0])
+        region = subtrees_of(network).region(np.stack([ways[-1], corners]), here).roomy()
+        targets = team.field.near(region).at(max(steps - 1, 0))
         desired = settled(team, network, targets, corners, here)
         write_group(place, {"desired": desired[part.rows]})
     return apart(read_group(place)["desired"], end)
