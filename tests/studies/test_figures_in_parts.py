@@ -244,10 +244,10 @@ def test_a_part_that_listens_to_another_part_is_refused(still, tmp_path):
     names = still.record.names(0)
     stranger = int(still.record.part(0, names[2]).numbers[0])
 
-    def change(links):
-        links[0, 0] = stranger
+    def change(corners):
+        corners[0] = stranger
 
-    run = forged(still, tmp_path, f"epochs/0/{names[1]}", "in_neighbors", change)
+    run = forged(still, tmp_path, f"epochs/0/{names[1]}", "corners", change)
     with pytest.raises(tc.TricoverError, match="damaged"):
         certify_parts(run)
 

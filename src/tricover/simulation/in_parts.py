@@ -35,28 +35,30 @@ __all__ = ["FORMAT", "TOP", "Part", "Stage", "held"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-FORMAT = 1
+FORMAT = 2
 """What this version writes and reads of runs in parts."""
 TOP = "top"
 """The name of the part that is the top."""
-_PART = ("numbers", "reference", "in_neighbors", "layer", "descendants")
+_PART = ("numbers", "corners", "reference", "links", "layer", "descendants")
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some agents of a team, n of them, by their numbers in it.
+    """Some agents of a team, n of them, by their numbers in it, and their K corners.
 
     Attributes:
         numbers: ascending, (n,).
+        corners: numbers of those they listen to and do not move themselves, ascending, (K,).
         reference: reference positions, (n, 2).
-        in_neighbors: numbers of those they listen to, (n, 3); -1 for anchors.
+        links: rows of those they listen to among agents and corners, see ``everybody``, (n, 3); -1 for anchors.
         layer: in the whole network, (n,).
         descendants: followers below each child cell, (n, 3).
     """
 
     numbers: Ints
+    corners: Ints
     reference: Floats
-    in_neighbors: Ints
+    links: NDArray[np.int32]
     layer: NDArray[np.int32]
     descendants: NDArray[np.int32]
 
@@ -64,6 +66,20 @@ class Part:
     def of(cls, arrays: Arrays) -> "Part":
         """From arrays by name."""
         return cls(*(arrays[name] for name in _PART))
+
+    @classmethod
+    def listening(
+        cls, numbers: Ints, reference: Floats, heard: Ints, layer: NDArray[np.int32], descendants: NDArray[np.int32]
+    ) -> "Part":
+        """From the numbers (n, 3) of those that each agent listens to; -1 for anchors."""
+        rows = np.minimum(np.searchsorted(numbers, heard), len(numbers) - 1)
+        foreign = (numbers[rows] != heard) & (heard >= 0)
+        corners = np.unique(heard[foreign])
+        everybody = np.union1d(numbers, corners)
+        links = np.searchsorted(everybody, numbers).astype(np.int32)[rows]
+        links[foreign] = np.searchsorted(everybody, heard[foreign])
+        links[heard < 0] = -1
+        return cls(numbers, corners, reference, links, layer, descendants)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Arrays by name."""
@@ -73,16 +89,16 @@ class Part:
         return len(self.numbers)
 
     @cached_property
-    def corners(self) -> Ints:
-        """Numbers of those it listens to and does not move itself, ascending, (K,)."""
-        heard = self.in_neighbors[self.in_neighbors >= 0]
-        rows = np.minimum(np.searchsorted(self.numbers, heard), len(self) - 1)
-        return np.unique(heard[self.numbers[rows] != heard])
-
-    @cached_property
     def everybody(self) -> Ints:
         """Numbers of its agents and of its corners, ascending: the rows of its own arrays."""
         return np.union1d(self.numbers, self.corners)
+
+    @property
+    def in_neighbors(self) -> Ints:
+        """Numbers of those they listen to, (n, 3); -1 for anchors."""
+        heard = self.everybody[self.links]
+        heard[self.links < 0] = -1
+        return heard
 
     @cached_property
     def rows(self) -> Ints:
@@ -106,12 +122,11 @@ class Part:
         """Its network, with its corners at reference places (K, 2) as anchors, or those given by their numbers."""
         count, rows = len(self.everybody), self.rows
         links, layer = np.full((count, 3), -1, np.int32), np.zeros(count, np.int32)
-        links[rows] = np.searchsorted(self.everybody, self.in_neighbors)
-        links[rows[self.in_neighbors[:, 0] < 0]] = -1
+        links[rows] = self.links
         layer[rows] = self.layer
         below = np.zeros((count, 3), np.int32)
         below[rows] = self.descendants
-        anchors = np.union1d(self.corner_rows, rows[self.in_neighbors[:, 0] < 0])
+        anchors = np.union1d(self.corner_rows, rows[self.links[:, 0] < 0])
         if boundary is not None and core is not None:
             anchors = np.searchsorted(self.everybody, np.append(boundary, core))
         places = self.merged(self.reference, corner_places)

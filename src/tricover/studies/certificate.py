@@ -186,7 +186,7 @@ def _late(reader: PartsReader, epoch: int, part: Part) -> Ints:
     """Rows of a part's agents that listen to corners that are not of an earlier layer."""
     layers = np.full(len(part.everybody), -1)
     layers[part.corner_rows] = reader.tops[epoch].layer[top_rows(reader, epoch, part)]
-    heard = layers[np.searchsorted(part.everybody, part.in_neighbors)].max(axis=1)
+    heard = layers[part.links].max(axis=1)
     return np.asarray(part.rows[heard >= part.layer])
 
 

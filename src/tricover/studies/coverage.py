@@ -218,11 +218,11 @@ def _sums(targets: tuple[Floats, Floats], names: Sequence[str], places: Any) -> 
 def _idle(piece: Piece, near: Targets | None) -> _Idle:
     """Followers of a part in whose triangles there is no target."""
     part, last = piece.part(), np.array([piece.end])
-    follows = part.in_neighbors[:, 0] >= 0
+    follows = part.links[:, 0] >= 0
     if not follows.any():
         return _Idle(0, 0)
     everybody = part.merged(piece.ways()[-1], held(piece.corner_ways(part), last)[0])
-    triangles = everybody[np.searchsorted(part.everybody, part.in_neighbors[follows])]
+    triangles = everybody[part.links[follows]]
     region = Region.around(triangles.reshape(-1, 2)).roomy()
     targets = TargetTiles(piece.reader.path / "targets").near(region) if near is None else near
     counts, _ = targets.in_triangles(triangles)

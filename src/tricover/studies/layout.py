@@ -142,8 +142,9 @@ class _Grown(NamedTuple):
 
     def some(self, rows: Ints) -> dict[str, NDArray[Any]]:
         """What is kept of some rows, arrays by name."""
-        links = self.numbers[self.in_neighbors[rows]]
-        part = Part(self.numbers[rows], self.reference[rows], links, self.layer[rows], self.descendants[rows])
+        heard = self.numbers[self.in_neighbors[rows]]
+        known = self.layer[rows], self.descendants[rows]
+        part = Part.listening(self.numbers[rows], self.reference[rows], heard, *known)
         return part.arrays() | ({} if self.start is None else {"start": self.start[rows]})
 
 
@@ -206,11 +207,13 @@ def merge_tops(place: Path, groups: Sequence[str], anchors: Ints, places: Floats
     """Write the top of an epoch: that of all its first cells, and the anchors at places (H + 1, 2)."""
     if (place / TOP).exists():
         return
-    count = len(anchors)
-    nobody = np.full((count, 3), -1, np.int64), np.zeros(count, np.int32), np.zeros((count, 3), np.int32)
     tops = [read_group(place / f"{TOP}-{name}") for name in groups]
-    tops.append({**Part(anchors, places, *nobody).arrays(), **({} if start is None else {"start": start})})
-    both = {name: np.concatenate([each[name] for each in tops]) for name in tops[-1]}
-    order = np.argsort(both["numbers"], kind="stable")
-    write_group(place / TOP, {name: values[order] for name, values in both.items()})
+    nobody = np.zeros((len(anchors), 3), np.int32)
+    alone = Part.listening(anchors, places, nobody.astype(np.int64) - 1, nobody[:, 0], nobody)
+    parts = [*map(Part.of, tops), alone]
+    order = np.argsort(np.concatenate([part.numbers for part in parts]), kind="stable")
+    columns = ("numbers", "reference", "in_neighbors", "layer", "descendants")
+    whole = Part.listening(*(np.concatenate([getattr(part, name) for part in parts])[order] for name in columns))
+    starts = {} if start is None else {"start": np.concatenate([*(top["start"] for top in tops), start])[order]}
+    write_group(place / TOP, whole.arrays() | starts)
     write_group(place / "anchors", {"boundary": anchors[:-1]})
