@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -56,6 +57,26 @@ def test_a_cached_kernel_is_used_only_if_no_file_with_kernels_has_changed(monkey
     assert [loaded(), loaded()] == [0, 1]
     monkeypatch.setattr(compiled, "_KERNELS", "other")
     assert [loaded(), loaded()] == [0, 1]
+
+
+class Pair(NamedTuple):
+    one: float
+    other: float
+
+
+def _summed(pair):
+    return pair.one + pair.other
+
+
+def test_a_cache_that_names_a_type_that_is_gone_is_no_cache(monkeypatch, tmp_path):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    pair = Pair(1.0, 2.0)
+    assert compiled.kernel(_summed)(pair) == 3.0
+    monkeypatch.setattr(compiled, "_KERNELS", "other")
+    renamed = NamedTuple("Renamed", [("one", float), ("other", float)])
+    monkeypatch.setattr(sys.modules[__name__], "Renamed", renamed, raising=False)
+    monkeypatch.delattr(sys.modules[__name__], "Pair")
+    assert compiled.kernel(_summed)(renamed(1.0, 2.0)) == 3.0
 
 
 FACTOR = 2

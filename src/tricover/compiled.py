@@ -45,6 +45,11 @@ _FORM = "with key"  # of what is cached: versions that keep it otherwise do not 
 class _CacheFile(IndexDataCacheFile):
     """Numba's index and code of one kernel, each piece of code kept with its key and the state of the sources."""
 
+    def __init__(self, folder: str, name: str, stamp: tuple[object, ...]) -> None:
+        super().__init__(folder, name, stamp)  # type: ignore[no-untyped-call]
+        # An index of other sources is not even read: it may name types that are gone.
+        self._version = f"{self._version} {stamp}"
+
     def save(self, key: object, data: object) -> None:
         super().save(key, (self._source_stamp, key, data))  # type: ignore[no-untyped-call]
 
@@ -59,7 +64,7 @@ def kernel(function: Function, forceinline: bool = False) -> Function:
     cache = compiled._cache
     stamp = cache._cache_file._source_stamp, _KERNELS, _FORM
     place = cache._cache_path, cache._impl.filename_base
-    cache._cache_file = _CacheFile(*place, stamp)  # type: ignore[no-untyped-call]
+    cache._cache_file = _CacheFile(*place, stamp)
     return cast(Function, compiled)
 
 
