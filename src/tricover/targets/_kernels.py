@@ -22,11 +22,15 @@ __all__ = [
     "Sums",
     "Weighted",
     "block_sums",
+    "edges_of",
+    "find_near",
     "find_tiles",
     "hold_each",
     "jumps",
     "list_inside",
+    "new_scratch",
     "sum_inside",
+    "value_of",
 ]
 
 Floats = NDArray[np.float64]
@@ -78,7 +82,7 @@ def _weight(weights: Floats, target: int | np.uint64) -> float:
 
 
 @kernel
-def _value(points: Floats, weights: Floats, term: int, target: int | np.uint64) -> float:
+def value_of(points: Floats, weights: Floats, term: int, target: int | np.uint64) -> float:
     """What a target adds to the sum of w·x, w·y or w: one rounded product."""
     return _weight(weights, target) * (points[term, target] if term < 2 else 1.0)
 
@@ -96,7 +100,7 @@ def block_sums(points: Floats, weights: Floats, count: int, term: int, grid: Gri
                 sums[target // BLOCK, word] = words[word]
         if target == count:
             break
-        value = _value(points, weights, term, target)
+        value = value_of(points, weights, term, target)
         if pair.scale > 0.0:
             high, low = add_to_pair(value, pair, high, low)
         else:
@@ -127,7 +131,7 @@ def jumps(tiles: NDArray[np.uint16]) -> int:
 
 
 @kernel
-def _edges(corners: Any) -> Any:
+def edges_of(corners: Any) -> Any:
     """Coefficients of the three edge functions, positive inside; good up to rounding."""
     (ax, ay), (bx, by), (cx, cy) = corners
     ux, uy, vx, vy = bx - ax, by - ay, cx - ax, cy - ay
@@ -197,7 +201,7 @@ def _without_doubt(corners: Floats, points: Floats, first: int, bits: int, doubt
 
 
 @inlined
-def _near(
+def find_near(
     corners: Floats, edges: Any, doubt: float, points: Floats, perhaps: Integers, pieces: int, scratch: Any
 ) -> int:
     """Collect the targets of the pieces that are inside; returns how many.
@@ -229,9 +233,8 @@ def _near(
 
 
 @kernel
-def _scratch(index: Rows) -> Any:
-    """Room for the stretches of one triangle that are perhaps and surely inside, and for what is found in them."""
-    most, targets = index.rows.shape[1], index.points.shape[1]
+def new_scratch(most: int, targets: int) -> Any:
+    """Room for the stretches of a triangle in so many rows, perhaps and surely inside, and for what is found there."""
     masks = np.empty((targets // CHUNK + 2 * most + 1, 3), np.int32)
     return (
         np.empty((2 * most, 2), np.int32),
@@ -261,7 +264,7 @@ def _sum_of_pairs(
         low += prefix[after, pair.first + 1] - prefix[before, pair.first + 1]
     # Near the outline: target by target.
     for k in range(near):
-        value = _value(points, weights, term, np.uint64(found[k]))
+        value = value_of(points, weights, term, np.uint64(found[k]))
         high, low = add_to_pair(value, pair, high, low)
     return rounded_pair(high, low, pair)
 
@@ -285,7 +288,7 @@ def _sum_of_words(
         for word in range(grid.first, grid.first + len(grid.worth)):
             words[word] += prefix[after, word] - prefix[before, word]
     for k in range(near):
-        add(_value(points, weights, term, np.uint64(found[k])), grid, words)
+        add(value_of(points, weights, term, np.uint64(found[k])), grid, words)
     return rounded(words, grid)
 
 
@@ -300,14 +303,14 @@ def sum_inside(chosen: Chosen, index: Rows, masses: Weighted, out: Sums) -> None
     counts, sums = out
     points = index.points
     numbers, totals = np.empty(len(triangles), np.int64), np.zeros((len(triangles), 3))
-    perhaps, surely, scratch = _scratch(index)
+    perhaps, surely, scratch = new_scratch(index.rows.shape[1], points.shape[1])
     found = scratch[1]
     for triangle in range(len(triangles)):
         corners = triangles[triangle]
         shape = outline(corners)
-        edges = _edges(shape[:3])
+        edges = edges_of(shape[:3])
         pieces, blocks, doubt = follow(shape, index, perhaps, surely)
-        near = _near(corners, edges, doubt, points, perhaps, pieces, scratch)
+        near = find_near(corners, edges, doubt, points, perhaps, pieces, scratch)
         number = near
         for block in range(blocks):
             number += surely[block, 1] - surely[block, 0]
@@ -337,18 +340,18 @@ def list_inside(chosen: Chosen, index: Rows, names: Integers, offsets: NDArray[n
     """Names of the targets inside each chosen triangle, written to members from the offset of its place on."""
     triangles, places = chosen
     points = index.points
-    perhaps, surely, scratch = _scratch(index)
+    perhaps, surely, scratch = new_scratch(index.rows.shape[1], points.shape[1])
     found = scratch[1]
     for triangle in range(len(triangles)):
         corners = triangles[triangle]
         shape = outline(corners)
-        edges = _edges(shape[:3])
+        edges = edges_of(shape[:3])
         pieces, blocks, doubt = follow(shape, index, perhaps, surely)
         place = offsets[places[triangle]]
         for block in range(blocks):
             for target in range(surely[block, 0], surely[block, 1]):
                 members[place] = names[target]
                 place += 1
-        for k in range(_near(corners, edges, doubt, points, perhaps, pieces, scratch)):
+        for k in range(find_near(corners, edges, doubt, points, perhaps, pieces, scratch)):
             members[place] = names[found[k]]
             place += 1

@@ -11,7 +11,7 @@ values w·x, w·y or w of the targets inside, rounded once to the nearest float,
 on nothing but these targets: other targets, the order of targets and triangles and the number of threads change no bit.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, sqrt
@@ -25,7 +25,15 @@ from tricover.targets._rows import BLOCK, NARROW, Rows, fill_bins
 from tricover.targets._words import Grid, Words, make_grid, no_grid, span_of
 from tricover.threads import in_ranges
 
-__all__ = ["Index", "Masses", "build_index", "count_and_sum", "list_members"]
+__all__ = [
+    "Index",
+    "Masses",
+    "build_index",
+    "count_and_sum",
+    "grids_side_by_side",
+    "list_members",
+    "spread_of",
+]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int32]
@@ -37,6 +45,26 @@ _FEW_JUMPS = 0.25  # from one triangle to the next beyond the neighbouring tiles
 _PART, _CROSSED = 512, 1024  # triangles, or rows that they cross, that are worth a thread
 _AT_ONCE = 1 << 16  # values that are worked out to see how far they span
 _PER_ROW = 16  # bins per row in the table that finds a triangle's first row
+
+
+def spread_of(
+    points: Floats, weights: Floats, term: int, before: tuple[float, float] = (0.0, np.inf)
+) -> tuple[float, float]:
+    """``span_of`` w·x, w·y or w of targets (2, D) with weights (D,), or one for all, and of others before."""
+    for start in range(0, points.shape[1], _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        masses = weights if len(weights) == 1 else weights[some]
+        before = span_of(masses * points[term, some] if term < 2 else masses, *before)
+    return before
+
+
+def grids_side_by_side(spans: Sequence[tuple[float, float] | None], count: int) -> tuple[Grid, Grid, Grid]:
+    """Grids for w·x, w·y and w of so many targets, one after another in a row of words; None: nobody asks for it."""
+    grids, first = [], 0
+    for span in spans:
+        grids.append(no_grid() if span is None else make_grid(*span, count, first))
+        first += len(grids[-1].worth)
+    return grids[0], grids[1], grids[2]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,20 +109,10 @@ class Masses:
     @cached_property
     def grids(self) -> tuple[Grid, Grid, Grid]:
         """How w·x, w·y and w are written as words; side by side in a row of the prefix sums."""
-        wanted, grids, first = (self.moments, self.moments, not self.single), [], 0
-        for term in range(3):
-            grids.append(self._grid(term, first) if wanted[term] else no_grid())
-            first += len(grids[-1].worth)
-        return grids[0], grids[1], grids[2]
-
-    def _grid(self, term: int, first: int) -> Grid:
-        largest, lowest, count = 0.0, np.inf, len(self.index.names)
-        for start in range(0, count, _AT_ONCE):
-            some = slice(start, min(start + _AT_ONCE, count))
-            weights = self.weights if self.single else self.weights[some]
-            values = weights * self.index.points[term, some] if term < 2 else weights
-            largest, lowest = span_of(values, largest, lowest)
-        return make_grid(largest, lowest, count, first)
+        wanted = self.moments, self.moments, not self.single
+        weights, count = self.weights, len(self.index.names)
+        spans = [spread_of(self.index.points[:, :count], weights, term) if wanted[term] else None for term in range(3)]
+        return grids_side_by_side(spans, count)
 
     @cached_property
     def prefix(self) -> Words:

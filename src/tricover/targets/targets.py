@@ -165,8 +165,12 @@ class Targets:
         targets outside, the order of targets and the number of threads change no bit of it.
         """
         corners, shape = _checked_triangles(triangles)
-        _, sums = count_and_sum(self.masses, corners)
+        sums = self.sums_inside(corners)
         return sums[:, 2].reshape(shape), sums[:, :2].reshape(*shape, 2)
+
+    def sums_inside(self, triangles: Floats) -> Floats:
+        """Sums (T, 3) of w·x, w·y and w of the targets in checked triangles (T, 3, 2)."""
+        return count_and_sum(self.masses, triangles)[1]
 
     def sums_in_triangles(self, triangles: ArrayLike, values: ArrayLike) -> Floats:
         """Sums (…, K) over the targets in each triangle (…, 3, 2) of any values (D, K), or (…,) of values (D,).
