@@ -24,7 +24,7 @@ from tricover.compiled import inlined, kernel
 from tricover.geometry._predicates import exact_orientation, orient2d, orient3d
 from tricover.network.mentees import balanced, fermat
 
-__all__ = ["Links", "Members", "Room", "Stack", "cut", "descend", "grow", "nearest", "place"]
+__all__ = ["Links", "Members", "Room", "Span", "Stack", "cut", "descend", "grow", "label", "nearest", "place"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -81,7 +81,7 @@ class Room(NamedTuple):
     """(3, n+1) of each child: where it starts, how many members it has, and how many of them live."""
 
 
-class _Span(NamedTuple):
+class Span(NamedTuple):
     """A cell's members: start … stop of buffer ``side``."""
 
     side: int
@@ -182,9 +182,7 @@ def _label_plane(places: Floats, start: int, stop: int, mentee: Floats, planes: 
 
 
 @kernel
-def _label(
-    axes: Axes, places: Floats, span: _Span, chosen: int, corners: Floats, planes: Floats, labels: Labels
-) -> None:
+def label(axes: Axes, places: Floats, span: Span, chosen: int, corners: Floats, planes: Floats, labels: Labels) -> None:
     """Which child each member belongs to.
 
     This, ``_move`` and ``_mentee`` take plain arrays: most cells are small, and a tuple of arrays takes time to unpack.
@@ -206,7 +204,7 @@ def _label(
 
 
 @kernel
-def _move(axes: Axes, ids: Ints, places: Floats, span: _Span, chosen: int, labels: Labels, sizes: Indices) -> None:
+def _move(axes: Axes, ids: Ints, places: Floats, span: Span, chosen: int, labels: Labels, sizes: Indices) -> None:
     """Move all members but the chosen one to the other buffer, child by child, in ascending order."""
     side, start, stop = span
     n = len(axes)
@@ -250,8 +248,8 @@ def place(axes: Axes, members: Members, stack: Stack, waiting: int, chosen: int,
         in_neighbors[mentee, k] = cells[top, k]
     if stop - start == 1:
         return top
-    span = _Span(side, start, stop)
-    _label(axes, places[side], span, chosen, corners, planes, labels)
+    span = Span(side, start, stop)
+    label(axes, places[side], span, chosen, corners, planes, labels)
     _move(axes, ids, places, span, chosen, labels, sizes)
     waiting = top
     for k in range(n + 1):
@@ -274,7 +272,7 @@ def place(axes: Axes, members: Members, stack: Stack, waiting: int, chosen: int,
 
 
 @kernel
-def _mentee(axes: Axes, rule: int, ids: Ints, places: Floats, span: _Span, corners: Floats, scores: Floats) -> int:
+def _mentee(axes: Axes, rule: int, ids: Ints, places: Floats, span: Span, corners: Floats, scores: Floats) -> int:
     """Position of the living member with the least score; ties go to the lowest index."""
     _, start, stop = span
     if stop - start == 1 or (rule == 1 and stop - start == 2):  # two members are equally far from their mean
@@ -325,7 +323,7 @@ def grow(
     room = Room(corners, np.empty((n + 1, n + 1, 2 * n + 1)), sizes)
     while waiting > 0 and budget > 0:
         top = waiting - 1
-        span = _Span(spans[top, 2], spans[top, 0], spans[top, 1])
+        span = Span(spans[top, 2], spans[top, 0], spans[top, 1])
         budget -= span.stop - span.start
         for k in range(n + 1):
             for axis in range(n):

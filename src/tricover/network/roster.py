@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from tricover.errors import FormationError, InputError, agents, listed, shown
 from tricover.formats.points import LARGEST, own_floats
 
-__all__ = ["agent_indices", "as_roster", "refuse_coincident", "scaled", "spans_well", "told_apart"]
+__all__ = ["agent_indices", "as_roster", "refuse_coincident", "scale_of", "scaled", "spans_well", "told_apart"]
 
 Floats = NDArray[np.float64]
 
@@ -88,8 +88,12 @@ def refuse_coincident(points: Floats, numbers: NDArray[np.int64] | None = None) 
 
 def scaled(points: Floats) -> Floats:
     """The points times a power of two, the largest coordinate near 2¹⁵⁰: exact, without overflow or underflow."""
-    largest = max(float(points.max()), -float(points.min()))
-    return np.asarray(np.ldexp(points, _TOP - math.frexp(largest)[1]))
+    return np.asarray(np.ldexp(points, scale_of(points)))
+
+
+def scale_of(points: Floats) -> int:
+    """By which power of two ``scaled`` multiplies points."""
+    return _TOP - math.frexp(max(float(points.max()), -float(points.min())))[1]
 
 
 def told_apart(places: Floats, movable: NDArray[np.bool_]) -> Floats:

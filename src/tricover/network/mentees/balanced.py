@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from tricover.compiled import kernel
 from tricover.geometry._expansions import EMPTY, PAIR, ROOM, add, add_product, compress, two_sum
 
-__all__ = ["compare", "score"]
+__all__ = ["add_members", "add_sides", "compare", "compare_about", "score", "score_about"]
 
 Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
 Axes = tuple[int, ...]
 
 _ROUNDING = 2.0**-45  # of a normal times the cell's size: differences, products and three or four terms, generously
@@ -47,18 +48,32 @@ def _normal(axes: Axes, corners: Floats, k: int, axis: int, normal: Floats) -> i
 
 
 @kernel
+def add_sides(row: Floats, start: int, stop: int, origin: float, total: float, rest: float) -> tuple[float, float]:
+    """Add how far members are from an origin along an axis to a sum, and to what rounding has left of it."""
+    for i in range(start, stop):
+        total, low = two_sum(total, row[i] - origin)
+        rest += low
+    return total, rest
+
+
+@kernel
 def score(axes: Axes, places: Floats, start: int, stop: int, corners: Floats, scores: Floats) -> float:
     """Barycentric distance to the mean, times the determinant of the cell, for each member."""
-    n = len(axes)
-    mean, normals, parts = np.empty(n), np.empty((n + 1, n)), np.empty(64)
-    size, longest = 0.0, 0.0
-    for axis in range(n):
-        row, origin = places[axis], corners[0, axis]
-        total, rest = 0.0, 0.0
-        for i in range(start, stop):
-            total, low = two_sum(total, row[i] - origin)
-            rest += low
+    mean = np.empty(len(axes))
+    for axis in range(len(axes)):
+        total, rest = add_sides(places[axis], start, stop, corners[0, axis], 0.0, 0.0)
         mean[axis] = (total + rest) / (stop - start)
+    return score_about(axes, places, start, stop, corners, mean, scores)
+
+
+@kernel
+def score_about(
+    axes: Axes, places: Floats, start: int, stop: int, corners: Floats, mean: Floats, scores: Floats
+) -> float:
+    """The same with the mean given, as seen from the first corner: that of these members and of others."""
+    n = len(axes)
+    normals, parts = np.empty((n + 1, n)), np.empty(64)
+    size, longest = 0.0, 0.0
     for k in range(n + 1):
         length = 0.0
         for axis in range(n):
@@ -88,31 +103,48 @@ def score(axes: Axes, places: Floats, start: int, stop: int, corners: Floats, sc
 
 
 @kernel
+def add_members(axes: Axes, places: Floats, start: int, stop: int, sums: Floats, lengths: Indices) -> None:
+    """Add the members' coordinates to their exact sums, an expansion for each axis."""
+    for axis in range(len(axes)):
+        length = lengths[axis]
+        for member in range(start, stop):
+            length = add(sums[axis], length, places[axis, member])
+        lengths[axis] = compress(sums[axis], length)
+
+
+@kernel
 def compare(axes: Axes, places: Floats, start: int, stop: int, i: int, j: int, corners: Floats) -> float:
-    """Exact sign of score(i) - score(j).
+    """Exact sign of score(i) - score(j)."""
+    sums, lengths = np.empty((len(axes), ROOM)), np.zeros(len(axes), np.int64)
+    add_members(axes, places, start, stop, sums, lengths)
+    return compare_about(axes, places[:, i], places[:, j], stop - start, sums, lengths, corners)
+
+
+@kernel
+def compare_about(
+    axes: Axes, x: Floats, y: Floats, members: int, sums: Floats, lengths: Indices, corners: Floats
+) -> float:
+    """Exact sign of the difference of the scores of two places, with so many members of these sums.
 
     With c members of sum s, and x and y the two places, the squares differ by
 
         Σ_k (N_k·(x - y)) (N_k·(c(x + y) - 2s)) / c.
     """
     n = len(axes)
-    count = np.full(1, float(stop - start))
+    count, twice = np.full(1, float(members)), np.full(1, 2.0)
     total, near, far, normal = np.empty(ROOM), np.empty(ROOM), np.empty(ROOM), np.empty(ROOM)
-    apart, beyond, lengths = np.empty((n, 2)), np.empty((n, ROOM)), np.zeros(n, np.int64)
+    apart, beyond, beyond_lengths = np.empty((n, 2)), np.empty((n, ROOM)), np.zeros(n, np.int64)
     for axis in range(n):
-        x, y = places[axis, i], places[axis, j]
-        apart[axis, 1], apart[axis, 0] = two_sum(x, -y)
-        near[1], near[0] = two_sum(x, y)
+        apart[axis, 1], apart[axis, 0] = two_sum(x[axis], -y[axis])
+        near[1], near[0] = two_sum(x[axis], y[axis])
         length = add_product(beyond[axis], EMPTY, near, PAIR, count, len(count), 1.0)
-        for member in range(start, stop):
-            length = add(beyond[axis], length, -2.0 * places[axis, member])
-        lengths[axis] = compress(beyond[axis], length)
+        beyond_lengths[axis] = add_product(beyond[axis], length, sums[axis], lengths[axis], twice, len(twice), -1.0)
     length = EMPTY
     for k in range(n + 1):
         near_length, far_length = EMPTY, EMPTY
         for axis in range(n):
             normal_length = _normal(axes, corners, k, axis, normal)
             near_length = add_product(near, near_length, normal, normal_length, apart[axis], PAIR, 1.0)
-            far_length = add_product(far, far_length, normal, normal_length, beyond[axis], lengths[axis], 1.0)
+            far_length = add_product(far, far_length, normal, normal_length, beyond[axis], beyond_lengths[axis], 1.0)
         length = add_product(total, length, near, near_length, far, far_length, 1.0)
     return float(total[length - 1])
