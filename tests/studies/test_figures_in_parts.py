@@ -16,7 +16,7 @@ from tricover.coverage.metrics import measure_coverage
 from tricover.formats import writing
 from tricover.simulation.groups import read_group, write_group
 from tricover.simulation.parts_reader import PartsReader
-from tricover.studies import certify_parts, coverage, coverage_of_parts, ground, separation_of_parts, simulate_parts
+from tricover.studies import certify_parts, coverage, coverage_of_parts, separation_of_parts, simulate_parts, tiles
 from tricover.studies.boxes import box_around, farthest, gaps, near
 
 EVENTS = {
@@ -62,8 +62,8 @@ def scenario_of(mentee, motion, vehicle, more, agents=240, seed=5):
 def _no_waiting_for_disks():
     """Whether files outlive a power cut is not the question here. Targets come in small blocks."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ground, "BLOCK", 50)
-        patch.setattr(ground, "TILE", 90)
+        patch.setattr(tiles, "BLOCK", 50)
+        patch.setattr(tiles, "TILE", 90)
         patch.setattr(coverage, "BLOCK", 50)
         patch.setattr(writing, "sync", lambda path: None)
         patch.setattr(writing, "sync_folder", lambda path: None)

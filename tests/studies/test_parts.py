@@ -15,7 +15,7 @@ from tests.network.formations import formations
 from tricover.errors import FileFormatError, InputError, StoreError
 from tricover.network import first_cells
 from tricover.simulation.record import ARRAYS
-from tricover.studies import ground
+from tricover.studies import certify_parts, layout, part_work, tiles
 from tricover.targets import Targets
 
 EVENTS = {
@@ -127,10 +127,27 @@ def test_agents_that_start_elsewhere(tmp_path):
     assert differences(tc.simulate(given), in_parts(given, tmp_path)) == []
 
 
+@pytest.mark.parametrize("mentee", ["fermat", "balanced"])
+@pytest.mark.parametrize("large", [1, 9, 60])
+def test_large_cells_are_split(tmp_path, monkeypatch, mentee, large):
+    """Some of them again and again, until none has more followers than may be built in one piece."""
+    monkeypatch.setattr(part_work, "LARGE", large)
+    monkeypatch.setattr(layout, "CHUNK", 13)
+    rng = np.random.default_rng(9)
+    reference = np.concatenate([rng.random((150, 2)), rng.normal(0.3, 0.01, (90, 2))])
+    formation = {"positions": reference, "start": rng.permutation(reference)}
+    given = tc.Scenario(formation=formation, targets=rng.random((300, 2)), network={"mentee": mentee}, steps=200)
+    works = []
+    run = in_parts(given, tmp_path, progress=lambda now: works.append(now.work))
+    assert "splitting large cells" in works
+    assert differences(tc.simulate(given), run) == []
+    assert certify_parts(run).holds
+
+
 def test_small_tiles_and_many_stages_do_not_matter(tmp_path, monkeypatch):
     given = scenario(control={"motion": "walk", "resolution": 6}, steps=90, agents=200)
     whole = tc.simulate(given)
-    monkeypatch.setattr(ground, "TILE", 9)
+    monkeypatch.setattr(tiles, "TILE", 9)
     monkeypatch.setattr("tricover.studies.part_work._STAGE_BYTES", 1)
     run = in_parts(given, tmp_path)
     assert differences(whole, run) == []
@@ -140,7 +157,7 @@ def test_small_tiles_and_many_stages_do_not_matter(tmp_path, monkeypatch):
 @pytest.mark.parametrize("kind", ["npy", "zarr"])
 def test_teams_on_disk(tmp_path, monkeypatch, kind):
     monkeypatch.setattr(first_cells, "CHUNK", 50)
-    monkeypatch.setattr(ground, "_CHUNK", 70)
+    monkeypatch.setattr(tiles, "_CHUNK", 70)
     rng, files = np.random.default_rng(6), {}
     for name, count in (("reference", 230), ("targets", 390)):
         files[name] = str(tmp_path / f"{name}.{kind}")
@@ -155,8 +172,9 @@ def test_teams_on_disk(tmp_path, monkeypatch, kind):
     assert run.scenario == given, "files stay files: the team may be larger than memory"
 
 
-def test_what_is_done_stays_done(tmp_path):
+def test_what_is_done_stays_done(tmp_path, monkeypatch):
     """Ended after every piece of work, begun again, with what is written as it was."""
+    monkeypatch.setattr(part_work, "LARGE", 25)
     given = scenario(agents=150, vehicle="anywhere", steps=16)
     whole = tc.simulate(given)
     pieces = []
@@ -270,7 +288,7 @@ def test_files_that_have_changed_are_noticed(tmp_path):
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e101])
 def test_bad_places_are_named(tmp_path, monkeypatch, bad):
-    monkeypatch.setattr(ground, "_CHUNK", 10)
+    monkeypatch.setattr(tiles, "_CHUNK", 10)
     rows = np.random.default_rng(1).random((40, 2))
     np.save(tmp_path / "team.npy", rows)
     rows[33, 1] = bad

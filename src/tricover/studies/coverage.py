@@ -28,9 +28,9 @@ from tricover.simulation.in_parts import held
 from tricover.simulation.parts_reader import PartsReader
 from tricover.simulation.resolve import still_from, targets_of
 from tricover.studies.boxes import ROOM, box_around, farthest, gaps
-from tricover.studies.ground import BLOCK, TargetTiles, targets_in
 from tricover.studies.kept import Piece, parts_of, pieces_of
 from tricover.studies.regions import Region
+from tricover.studies.tiles import BLOCK, TargetTiles, targets_in
 from tricover.studies.workers import each_of
 from tricover.targets import Targets
 from tricover.targets.placing import along_curve

@@ -15,17 +15,31 @@ from numpy.typing import NDArray
 
 from tricover.network.core import as_choice
 from tricover.network.first_cells import frame_of
+from tricover.network.mentees import RULES
 from tricover.simulation import Mission, Scenario
 from tricover.simulation.groups import read_group, write_group
 from tricover.simulation.in_parts import TOP, Part, Stage
 from tricover.simulation.resolve import still_from
 from tricover.simulation.run import AT_DESIRED
 from tricover.simulation.telling import paths_of, tolerance_of
-from tricover.studies.ground import Field, Sources, sort_targets
-from tricover.studies.layout import Layout, Sizes, cut_cells, cut_epoch, grouped, merge_tops, sort_team
+from tricover.studies.ground import Field, Sources
+from tricover.studies.layout import (
+    Cell,
+    Layout,
+    Outside,
+    Sizes,
+    cut_cells,
+    cut_epoch,
+    grouped,
+    merge_tops,
+    sort_team,
+    split_cell,
+)
 from tricover.studies.part_document import Document
 from tricover.studies.part_run import Team, apart, run_part, settle_part, settled, simulate_top
+from tricover.studies.tiles import TargetsOnDisk, TargetTiles, sort_targets
 from tricover.studies.workers import each_of
+from tricover.targets import Targets
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -36,8 +50,12 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
+LARGE = 1 << 22
+"""Followers of a cell that is built in one piece: 600 MB."""
 _STAGE_BYTES = 256 << 20  # of what a part leaves behind in a stage
 _STEP_BYTES = 64  # of an agent in a step, while it is not yet written
+_OF_SUMS = ("centroid", "reference")
+"""Goals that ask for no more than sums in triangles."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +129,9 @@ class Work:
         """Do all that is left to be done."""
         if self.sources.still:
             self._say("sorting targets", 0, 1)
-            sort_targets(self.sources, self.path / "targets")
+            targets = self.sources.targets
+            points, weights = (self.sources.points, None) if targets is None else (targets.points, targets.weights)
+            sort_targets(points, weights, self.path / "targets")
         epochs = self._epochs()
         team, flags = self._team(), _Flags.none()
         self.document["stages"] = []  # what is there of them is found again
@@ -190,23 +210,38 @@ class Work:
         anchors = np.append(frame.boundary, frame.core)
         places = np.asarray(sources.reference[anchors])
         start = None if sources.start is sources.reference else np.asarray(sources.start[anchors])
-        sort_team(sources, frame, self.path / "cells")
-        groups = grouped(self.path / "cells", frame, places, self.sizes.most)
+        outside = Outside.anchors(anchors, places, start)
+        cells, outside = self._split(sort_team(sources, frame, self.path / "cells"), outside)
+        groups = grouped(cells, outside, self.sizes.most)
         given = [(self.path, cells, settings.mentee, self.sizes) for cells in groups]
         layouts = self._each("building the network", cut_cells, given)
         layout = Layout(
             [name for each in layouts for name in each.parts],
-            max((each.depth for each in layouts), default=0),
+            max([int(outside.layer.max()), *(each.depth for each in layouts)]),
             max((each.largest for each in layouts), default=0),
         )
         place = self.path / "epochs" / "0"
-        merge_tops(place, [cells.name for cells in groups], anchors, places, start)
+        merge_tops(place, [cells.name for cells in groups], outside, frame.boundary)
         nobody = {"numbers": np.empty(0, np.int64), "places": np.empty((0, 2))}
         write_group(place / "absent", nobody)
         top = Part.of(read_group(place / TOP))
         network = top.network(np.empty((0, 2)), *frame)
-        paths = paths_of(self.scenario, self.sources.whole, [(0, network)])[0]
+        paths = paths_of(self.scenario, self._seen, [(0, network)])[0]
         return _Told(0, count, layout, frame, paths)
+
+    def _split(self, cells: list[Cell], outside: Outside) -> tuple[list[Cell], Outside]:
+        """Cells that are small enough to be built, and who is outside of them."""
+        rule = self.scenario.network.mentee
+        while isinstance(rule, str) and rule in RULES:  # one of the user's own has to see all members at once
+            large = [cell for cell in cells if cell.followers > LARGE]
+            if not large:
+                break
+            given = [(self.path / "cells", cell, outside, rule) for cell in large]
+            split = self._each("splitting large cells", split_cell, given)
+            outside = outside.with_mentees(split)
+            small = [cell for cell in cells if cell.followers <= LARGE]
+            cells = small + [child for each in split for child in each.children]
+        return cells, outside
 
     def _of_the_whole(self) -> list[_Told]:
         mission, found = self._whole, []
@@ -217,7 +252,8 @@ class Work:
             anchors = network.anchors
             start = None if here is None else here[anchors]
             place = self.path / "epochs" / str(which)
-            merge_tops(place, ["0"], anchors, network.reference[anchors], start)
+            outside = Outside.anchors(anchors, network.reference[anchors], start)
+            merge_tops(place, ["0"], outside, network.boundary)
             found.append(_Told(epoch.start, len(network), layout, (network.boundary, network.core), epoch.told.paths))
         return found
 
@@ -227,6 +263,15 @@ class Work:
         """The step from which on nothing comes from outside any more."""
         still = 0 if self.sources.targets is None else still_from(self.sources.targets, self.scenario.steps)
         return max(epoch.start, len(epoch.paths) - 1, still)
+
+    @cached_property
+    def _seen(self) -> Targets:
+        """The targets as the top sees them: all of them, but where sums are enough these stay on disk."""
+        anchors = self.scenario.anchors
+        fitted = anchors is not None and anchors.fit  # to the targets one by one
+        if self.sources.still and not fitted and self.scenario.control.goal in _OF_SUMS:
+            return TargetsOnDisk(TargetTiles(self.path / "targets"))
+        return self.sources.whole
 
     def _length(self, epoch: _Told, step: int) -> int:
         """How many steps a stage has: as many as it may take, if what they leave behind fits in memory."""
@@ -239,7 +284,7 @@ class Work:
         self._say(f"steps {stage.first} to {stage.last}: the top", 0, 1)
         place = team.group("epochs", stage.epoch, TOP)
         top = Part.of(read_group(place))
-        first = simulate_top(team, top, epoch.frame, epoch.paths, stage, self.sources.whole)
+        first = simulate_top(team, top, epoch.frame, epoch.paths, stage, self._seen)
         given = [(team, name, stage) for name in epoch.layout.parts]
         return [first, *self._each(f"steps {stage.first} to {stage.last}", run_part, given)]
 
@@ -318,7 +363,7 @@ class Work:
             network = part.network(np.empty((0, 2)), *epoch.frame)
             places = epoch.paths[min(max(steps - 1, 0), len(epoch.paths) - 1)]
             anchors = np.where(np.isnan(places), begin[network.anchors], places)
-            targets = self.sources.whole.at(min(max(steps - 1, 0), self._last_change(epoch)))
+            targets = self._seen.at(min(max(steps - 1, 0), self._last_change(epoch)))
             desired = settled(team, network, targets, anchors, end)
             write_group(team.group("desired", TOP), {"desired": desired})
         return apart(read_group(team.group("desired", TOP))["desired"], end)

@@ -58,6 +58,10 @@ class Region(NamedTuple):
         room = ROOM * np.maximum(np.abs(low), np.abs(high)).max(axis=1, keepdims=True, initial=0.0)
         return type(self)(Limits(directions, low - room, high + room))
 
+    def piece(self, number: int) -> Self:
+        """One of the pieces."""
+        return type(self)(Limits(*(each[number : number + 1] for each in self.limits)))
+
     def covers(self, other: Self) -> bool:
         """Whether the pieces of another, with the same directions, are within these."""
         return bool((self.limits.low <= other.limits.low).all() and (other.limits.high <= self.limits.high).all())
