@@ -41,8 +41,13 @@ def folder(tmp_path, monkeypatch):
 
 
 def left_of(children):
-    """Those that are alive; Python's own helper stays until the end."""
-    return [child for child in alive(children) if "resource_tracker" not in " ".join(child.cmdline())]
+    """Those that are alive; Python's own helpers stay until the end, but not what they have forked."""
+    return [child for child in alive(children) if not _is_pythons_own(child)]
+
+
+def _is_pythons_own(child):
+    words = " ".join(child.cmdline())
+    return child.ppid() == os.getpid() and ("resource_tracker" in words or "forkserver" in words)
 
 
 def alive(processes):

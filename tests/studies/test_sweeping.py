@@ -267,6 +267,20 @@ def test_a_journal_is_plain_text_with_all_digits(tmp_path):
     assert (number, found["coverage_cost"], error) == (0, table["coverage_cost"][0], None)
 
 
+def _what_a_worker_has():
+    from tricover.targets._kernels import sum_inside
+
+    return bool(sum_inside.signatures), os.environ["TRICOVER_TEST_WORD"]
+
+
+def test_workers_begin_with_what_they_need(monkeypatch):
+    """They are forked from a process that has loaded it; it may be older than the environment."""
+    for word in ("one", "other"):
+        monkeypatch.setenv("TRICOVER_TEST_WORD", word)
+        with own_cluster(2) as client:
+            assert list(client.run(_what_a_worker_has).values()) == [(True, word)] * 2
+
+
 def test_a_cluster_leaves_the_environment_as_it_was():
     """Numba complains about other numbers of threads, in whatever comes later in the same process."""
     before = dict(os.environ)

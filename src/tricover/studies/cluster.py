@@ -9,6 +9,7 @@ done row by row, and the row that does it is one with an error. The scheduler: w
 handed out again when it is back. What is done is never done again: rows are with us as soon as their chunk is.
 """
 
+import multiprocessing
 import os
 import sys
 import time
@@ -34,16 +35,16 @@ _MOST = 10_000  # rows of a chunk
 LEAST = 0.05  # seconds of a chunk, towards the end
 
 
-def _settings() -> dict[str, Any]:
+def _settings(method: str) -> dict[str, Any]:
     """Settings of Dask for a cluster of our own: no pages, one thread for each worker, no profile of its work."""
     return {
         "distributed.admin.large-graph-warning-threshold": "1GB",  # a scenario may have a million targets
         "distributed.diagnostics.nvml": False,
-        "distributed.nanny.environ.TRICOVER_THREADS": 1,
         "distributed.nanny.pre-spawn-environ": {},  # it would stay in this process, too
         "distributed.scheduler.allowed-failures": 2,  # workers that a chunk may take along before it is done row by row
         "distributed.scheduler.http.routes": [],
         "distributed.worker.http.routes": [],
+        "distributed.worker.multiprocessing-method": method,
         "distributed.worker.profile.enabled": False,
     }
 
@@ -59,17 +60,34 @@ def import_distributed() -> Any:
     return distributed
 
 
+def _start_server() -> str:
+    """Start the process that workers are forked from, unless it runs; how workers are started from now on.
+
+    It has loaded what they need, which takes a second of each otherwise. Python keeps it as long as this process lives.
+    """
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return "spawn"
+    from multiprocessing import forkserver
+
+    multiprocessing.get_context("forkserver").set_forkserver_preload(["tricover.studies.loaded"])
+    forkserver.ensure_running()
+    return "forkserver"
+
+
 @contextmanager
 def own_cluster(workers: int) -> "Iterator[Client]":
     """A cluster of so many processes with one thread each, on this machine's loopback; it is gone afterwards."""
+    with _no_main_module():
+        method = _start_server()  # it loads what workers need, while this process goes on
     import dask
 
     distributed = import_distributed()
-    with _quiet(), _no_main_module(), _environment_kept(), dask.config.set(_settings()):
+    with _quiet(), _no_main_module(), _environment_kept(), dask.config.set(_settings(method)):
         cluster = distributed.LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
             processes=True,
+            env={**os.environ, "TRICOVER_THREADS": "1"},  # the server may be older than what stands there
             host="127.0.0.1",
             scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
             memory_limit=0,  # what a run may ask for is limited by `limits`, in a message that says so

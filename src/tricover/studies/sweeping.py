@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 __all__ = ["StudyProgress", "sweep"]
 
 BATCH = 0.5  # seconds after which rows that were done here are kept
-START = 2.0  # seconds to start a cluster on this machine: for less work it is not worth it
+START = 1.5  # seconds to start a cluster on this machine: for less work it is not worth it
+_LOOK = 0.1  # seconds after which this process looks whether others should start, or have
 _MARK = "study.txt"  # in a folder of runs that are kept: whose they are
 
 
@@ -180,7 +181,7 @@ def _where_it_is_quicker(job: Job, numbers: list[int]) -> Rows:
     """
     left, cluster = numbers, None
     with ExitStack() as stack, ThreadPoolExecutor(1) as starter:
-        for rows in rows_here(job, numbers, BATCH):
+        for rows in rows_here(job, numbers, _LOOK):
             yield rows
             left = left[len(rows) :]
             if cluster is not None and cluster.done():
