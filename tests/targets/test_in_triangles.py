@@ -116,6 +116,43 @@ def test_all_targets_on_one_line(direction):
     check(points, triangles)
 
 
+@pytest.mark.parametrize("direction", [(1.0, 1.0), (-1.0, 0.3), (1.0, 400.0), (1e-3, -1.0), (1e60, 3e60)])
+@pytest.mark.parametrize("width", [0.1, 1e-6, 1e-13])
+@pytest.mark.parametrize("offset", [0.0, 1e3])
+def test_targets_in_a_slanted_strip(direction, width, offset):
+    """Triangles as thin as the strip, and along it; some have their corners at targets, or are as good as flat."""
+    rng = np.random.default_rng(8)
+    along = np.array(direction)
+    across = width * np.array([-along[1], along[0]])
+
+    def placed(places):
+        return (places[..., :1] + offset) * along + places[..., 1:] * across
+
+    points = placed(rng.random((550, 2)))
+    points[:40] = points[40:80]
+    triangles = placed(random_triangles(rng, 18))
+    triangles[:6] = points[rng.integers(0, 550, (6, 3))]
+    triangles[6:10] = along * (rng.uniform(-0.2, 1.2, (4, 3, 1)) + offset)  # flat, or nearly so
+    triangles[10:12] = placed(
+        np.array([[[-9.0, -9.0], [9.0, -9.0], [0.0, 9.0]], [[-9.0, 0.5], [9.0, 0.5], [0.0, 9.0]]])
+    )
+    inside = check(points, triangles)
+    assert inside[10].all()
+    check(points, triangles[:8], rng.random(550))
+
+
+def test_strips_have_rows_of_their_own():
+    """Else each triangle would be compared with all targets beside it."""
+    places = np.random.default_rng(9).random((5000, 2))
+    for turn in (np.array([[1.0, 2.0], [-2e-4, 1e-4]]), np.array([[1.0, -0.1], [1e-3, 1e-2]])):
+        index = tc.Targets(places @ turn).index
+        heights = places @ turn @ [-index.slope, 1.0]
+        assert index.slope == pytest.approx(turn[0, 1] / turn[0, 0], rel=1e-2)
+        assert np.ptp(heights) < 2e-2 * np.ptp(places @ turn, axis=0).max()
+    assert tc.Targets(places).index.slope == 0.0
+    assert tc.Targets(places[:, :1] * [[1.0, 3.0]]).index.slope == 0.0, "on one line heights are rounding alone"
+
+
 def test_many_targets_on_one_level_and_triangles_that_lie_on_it():
     """Long stretches of a row without height: counted against the ends of the segment alone."""
     rng = np.random.default_rng(6)

@@ -108,15 +108,15 @@ def block_sums(points: Floats, weights: Floats, count: int, term: int, grid: Gri
 
 
 @kernel
-def find_tiles(triangles: Floats, low: Floats, scale: Floats, first: int, last: int, tiles: NDArray[np.uint16]) -> None:
-    """The tile of each triangle's centre, tiles counted along rows."""
+def find_tiles(
+    triangles: Floats, slope: float, low: Floats, scale: Floats, first: int, last: int, tiles: NDArray[np.uint16]
+) -> None:
+    """The tile of each triangle's centre, tiles counted along rows of this slope."""
     for triangle in range(first, last):
-        tile = 0
-        for axis in (1, 0):
-            centre = (triangles[triangle, 0, axis] + triangles[triangle, 1, axis] + triangles[triangle, 2, axis]) / 3
-            place = (centre - low[axis]) * scale[axis]
-            tile = TILES * tile + int(min(max(place, 0.0), TILES - 1.0))
-        tiles[triangle] = tile
+        x = (triangles[triangle, 0, 0] + triangles[triangle, 1, 0] + triangles[triangle, 2, 0]) / 3
+        y = (triangles[triangle, 0, 1] + triangles[triangle, 1, 1] + triangles[triangle, 2, 1]) / 3
+        column, row = (x - low[0]) * scale[0], (y - slope * x - low[1]) * scale[1]
+        tiles[triangle] = TILES * int(min(max(row, 0.0), TILES - 1.0)) + int(min(max(column, 0.0), TILES - 1.0))
 
 
 @kernel
@@ -131,9 +131,9 @@ def jumps(tiles: NDArray[np.uint16]) -> int:
 
 
 @kernel
-def edges_of(corners: Any) -> Any:
+def edges_of(corners: Floats) -> Any:
     """Coefficients of the three edge functions, positive inside; good up to rounding."""
-    (ax, ay), (bx, by), (cx, cy) = corners
+    ax, ay, bx, by, cx, cy = corners[0, 0], corners[0, 1], corners[1, 0], corners[1, 1], corners[2, 0], corners[2, 1]
     ux, uy, vx, vy = bx - ax, by - ay, cx - ax, cy - ay
     area = ux * vy - uy * vx
     sign = 1.0 if area >= 0 else -1.0
@@ -301,14 +301,13 @@ def sum_inside(chosen: Chosen, index: Rows, masses: Weighted, out: Sums) -> None
     # or unpacked for each triangle, would take half of the time again.
     pair_x, pair_y, pair_w = grid_x.pair, grid_y.pair, grid_w.pair
     counts, sums = out
-    points = index.points
+    points, slope, slack = index.points, index.slope, index.slack
     numbers, totals = np.empty(len(triangles), np.int64), np.zeros((len(triangles), 3))
     perhaps, surely, scratch = new_scratch(index.rows.shape[1], points.shape[1])
     found = scratch[1]
     for triangle in range(len(triangles)):
         corners = triangles[triangle]
-        shape = outline(corners)
-        edges = edges_of(shape[:3])
+        shape, edges = outline(corners, slope, slack), edges_of(corners)
         pieces, blocks, doubt = follow(shape, index, perhaps, surely)
         near = find_near(corners, edges, doubt, points, perhaps, pieces, scratch)
         number = near
@@ -339,13 +338,12 @@ def sum_inside(chosen: Chosen, index: Rows, masses: Weighted, out: Sums) -> None
 def list_inside(chosen: Chosen, index: Rows, names: Integers, offsets: NDArray[np.int64], members: Integers) -> None:
     """Names of the targets inside each chosen triangle, written to members from the offset of its place on."""
     triangles, places = chosen
-    points = index.points
+    points, slope, slack = index.points, index.slope, index.slack
     perhaps, surely, scratch = new_scratch(index.rows.shape[1], points.shape[1])
     found = scratch[1]
     for triangle in range(len(triangles)):
         corners = triangles[triangle]
-        shape = outline(corners)
-        edges = edges_of(shape[:3])
+        shape, edges = outline(corners, slope, slack), edges_of(corners)
         pieces, blocks, doubt = follow(shape, index, perhaps, surely)
         place = offsets[places[triangle]]
         for block in range(blocks):

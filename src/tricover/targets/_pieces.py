@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from tricover.compiled import kernel
 from tricover.targets._kernels import CHUNK, edges_of, find_near, new_scratch, value_of
-from tricover.targets._rows import outline
 from tricover.targets._words import Grid, Words, add, add_to_pair, rounded
 
 __all__ = ["Piece", "Totals", "add_all", "add_inside", "round_each"]
@@ -80,7 +79,7 @@ def add_inside(
     doubt = 64 * _EPS * reach[0] * reach[1] + _TINY  # more than the rounding error of the edge functions
     for row in rows:
         corners = triangles[row]
-        near = find_near(corners, edges_of(outline(corners)[:3]), doubt, piece.points, perhaps, 1, scratch)
+        near = find_near(corners, edges_of(corners), doubt, piece.points, perhaps, 1, scratch)
         totals.counts[row] += near
         _add_these(piece, scratch[1], near, grids, totals.words[row])
 

@@ -1,5 +1,9 @@
 """Kernels of the target index: its rows, and how a triangle's outline is followed through them.
 
+Rows are stretches of *heights* y - slope·x. The slope is 0 unless targets stand along a slanted line: then rows along
+the axes would cut their strip into short pieces, each as wide as the strip, and a triangle in it would have to look at
+all targets beside it. Heights with a slope are rounded, by up to ``slack`` metres.
+
 In each row a triangle meets consecutive stretches of the sorted targets: perhaps inside (first … inner), surely inside
 (inner … outer), perhaps inside (outer … last). "Surely" is decided with margins that exceed all rounding.
 """
@@ -35,6 +39,10 @@ class Rows(NamedTuple):
     """(R, B + 1) first target of each bin."""
     lookup: Integers
     """First row of each bin of heights."""
+    slope: float
+    """Of the rows."""
+    slack: float
+    """Metres by which rounding may change a target's height: 0 without a slope."""
 
 
 @kernel
@@ -53,9 +61,15 @@ def fill_bins(xs: Floats, size: int, rows: Floats, bins: Integers) -> None:
 
 
 @kernel
-def outline(corners: Floats) -> Any:
-    """What the rows need to know of a triangle: corners sorted by y, slopes of its sides, margin, bulge and width."""
-    ax, ay, bx, by, cx, cy = corners[0, 0], corners[0, 1], corners[1, 0], corners[1, 1], corners[2, 0], corners[2, 1]
+def outline(corners: Floats, slope: float, slack: float) -> Any:
+    """What the rows need to know of a triangle: places (x, height) of its corners sorted by height, slopes of its
+    sides, and (margin, bulge, width, slack); slack is how far heights of targets and corners may be off together.
+    """
+    ax, bx, cx = corners[0, 0], corners[1, 0], corners[2, 0]
+    ay, by, cy = corners[0, 1] - slope * ax, corners[1, 1] - slope * bx, corners[2, 1] - slope * cx
+    sizes = abs(ax) + abs(bx) + abs(cx)
+    if slope != 0.0:
+        slack += 4 * _EPS * (abs(ay) + abs(by) + abs(cy) + abs(slope) * sizes)
     if by < ay:
         ax, ay, bx, by = bx, by, ax, ay
     if cy < ay:
@@ -67,15 +81,17 @@ def outline(corners: Floats) -> Any:
     lower = (bx - ax) / (by - ay) if by > ay else 0.0
     upper = (cx - bx) / (cy - by) if cy > by else 0.0
     whole = (cx - ax) / (cy - ay) if cy > ay else 0.0
-    margin = 8 * _EPS * (abs(ax) + abs(bx) + abs(cx)) + _TINY
+    margin = 8 * _EPS * sizes + _TINY
     width = max(ax, bx, cx) - min(ax, bx, cx)
     if not abs(lower) + abs(upper) + abs(whole) < _STEEP:  # as good as level: its rows see it in its full width
         lower = upper = whole = 0.0
         margin += width
+    # A side at a height that is a little off is off by so much more as it is less steep, but never by more than all.
+    margin += min(slack * max(abs(lower), abs(upper), abs(whole)), width)
     bulge = bx - (ax + (by - ay) * whole)  # how far the middle corner stands to the right of the long side
     if abs(bulge) <= 2 * margin:
         bulge = 0.0
-    return (ax, ay), (bx, by), (cx, cy), (lower, upper, whole), (margin, bulge, width)
+    return (ax, ay), (bx, by), (cx, cy), (lower, upper, whole), (margin, bulge, width, slack)
 
 
 @kernel
@@ -113,11 +129,11 @@ def _within(
     shape: Any, crossings: Any, low: float, high: float, xs: Floats, row: int, rows: Floats, bins: Integers
 ) -> Any:
     """A long stretch cut to what a triangle reaches in a row, and the blocks in it that are surely inside."""
-    (_, ay), _, (_, cy), _, (margin, bulge, _) = shape
+    (_, ay), _, (_, cy), _, (margin, bulge, _, slack) = shape
     least, most, long_u, long_v, bent_u, bent_v = crossings
     first, last = _after(xs, row, rows, bins, least - 2 * margin), _after(xs, row, rows, bins, most + margin)
     inner = outer = last
-    if low >= ay and high <= cy and bulge != 0.0:
+    if low - slack >= ay and high + slack <= cy and bulge != 0.0:
         if bulge > 0:
             begin, end = max(long_u, long_v) + margin, min(bent_u, bent_v) - 2 * margin
         else:
@@ -144,19 +160,21 @@ def follow(shape: Any, index: Rows, perhaps: Integers, surely: Integers) -> Any:
     Also returns more than the rounding error of the edge functions at any of these targets. Where the long side and the
     bent one leave a row, they enter the next.
     """
-    (ax, bottom), (bx, by), (_, top), (_, _, whole), (margin, _, width) = shape
-    points, rows, bins, lookup = index
+    (ax, bottom), (bx, by), (_, top), (_, _, whole), (margin, _, width, slack) = shape
+    points, rows, bins, lookup, slope, _ = index
     xs = points[0]
     pieces, blocks, bin_width, height, last_bin = 0, 0, 0.0, 0.0, bins.shape[1] - 2.0
-    begin, end = _first_row(bottom, rows, lookup), _first_row(top, rows, lookup)
-    while end < rows.shape[1] and rows[0, end] <= top:
+    begin, end = _first_row(bottom - slack, rows, lookup), _first_row(top + slack, rows, lookup)
+    while end < rows.shape[1] and rows[0, end] <= top + slack:
         end += 1
     low = rows[0, min(begin, rows.shape[1] - 1)]
-    long_u, bent_u = ax + (max(low, bottom) - bottom) * whole, _bent(shape, max(low, bottom))
+    height_u = min(max(low, bottom), top)
+    long_u, bent_u = ax + (height_u - bottom) * whole, _bent(shape, height_u)
     # Row by row upwards. Unsigned numbers need no look at their sign where they index.
     for row in range(np.uint64(begin), np.uint64(end)):
         high = rows[1, row]
-        long_v, bent_v = ax + (min(high, top) - bottom) * whole, _bent(shape, min(high, top))
+        height_v = min(max(high, bottom), top)
+        long_v, bent_v = ax + (height_v - bottom) * whole, _bent(shape, height_v)
         middle = bx if (low < by) & (by < high) else bent_v
         least = min(min(min(long_u, long_v), min(bent_u, bent_v)), middle)
         most = max(max(max(long_u, long_v), max(bent_u, bent_v)), middle)
@@ -175,4 +193,5 @@ def follow(shape: Any, index: Rows, perhaps: Integers, surely: Integers) -> Any:
             pieces += 1
             blocks += 1
         low, long_u, bent_u = high, long_v, bent_v
-    return pieces, blocks, 64 * _EPS * (width + bin_width) * (top - bottom + height) + _TINY
+    reach = width + bin_width  # how far a target may be from a corner along x
+    return pieces, blocks, 64 * _EPS * reach * (top - bottom + height + slack + abs(slope) * reach) + _TINY

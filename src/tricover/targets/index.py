@@ -38,7 +38,11 @@ __all__ = [
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int32]
 
+_EPS = float(np.finfo(np.float64).eps)
 _ROW_SHAPE = 5.0  # a row holds this many times √D targets: measured best on the thin triangles of deep layers
+_FEW_TARGETS = 500  # whose rows are along the axes in any case
+_STRIP = 0.5  # square of the correlation of x and y from which on rows follow the strip in which targets stand
+_BEYOND_ROUNDING = 1e6  # times as far apart as rounding moves them: heights that may be taken for heights
 _PER_BIN = 2  # targets per bin, if they were even
 _FEW_TRIANGLES = 4096  # that are looked up in any order
 _FEW_JUMPS = 0.25  # from one triangle to the next beyond the neighbouring tiles; with fewer, sorting does not pay
@@ -77,6 +81,8 @@ class Index:
     rows: Floats
     bins: Integers
     lookup: Integers
+    slope: float
+    slack: float
 
     def masses(self, weights: Floats | None, moments: bool = True) -> "Masses":
         """Weights (D,), given in the targets' own order; None: one for each. Without moments, only these are summed."""
@@ -87,11 +93,11 @@ class Index:
     @property
     def tables(self) -> Rows:
         """What the kernels need to follow a triangle."""
-        return Rows(self.points, self.rows, self.bins, self.lookup)
+        return Rows(self.points, self.rows, self.bins, self.lookup, self.slope, self.slack)
 
     @cached_property
     def corners(self) -> tuple[Floats, Floats]:
-        """The lower left and the upper right corner of the box around all targets."""
+        """The lower left and the upper right corner of the box around all targets, as (x, height)."""
         return np.array([self.rows[2].min(), self.rows[0, 0]]), np.array([self.points[0].max(), self.rows[1, -1]])
 
 
@@ -135,10 +141,12 @@ def build_index(positions: Floats) -> Index:
     count = len(positions)
     size = max(1, ceil(_ROW_SHAPE * sqrt(count)))
     starts = range(0, count, size)
-    by_height = np.argsort(positions[:, 1], kind="stable")
-    heights = positions[by_height, 1]
-    if (heights[size:] == heights[:-size]).any():  # rows of one height: let each have its own part of it
-        by_height = np.lexsort((positions[:, 0], positions[:, 1]))
+    heights, slope, slack = _heights(positions)
+    by_height = np.argsort(heights, kind="stable")
+    ascending = heights[by_height]
+    if (ascending[size:] == ascending[:-size]).any():  # rows of one height: let each have its own part of it
+        by_height = np.lexsort((positions[:, 0], heights))
+        ascending = heights[by_height]
     names = by_height.astype(np.int32)
 
     def sort(first: int, last: int) -> None:
@@ -151,19 +159,37 @@ def build_index(positions: Floats) -> Index:
     points[:, :count] = positions[names].T
     points[:, count:] = points[:, :1]  # padding: the kernels read whole chunks
     bins = np.empty((len(starts), size // _PER_BIN + 2), dtype=np.int32)
-    rows = _rows(points, starts, bins.shape[1] - 1)
+    rows = _rows(points[0, :count], ascending, starts, bins.shape[1] - 1)
     fill_bins(points[0, :count], size, rows, bins)
-    return Index(points, names, rows, bins, _lookup(rows))
+    return Index(points, names, rows, bins, _lookup(rows), slope, slack)
 
 
-def _rows(points: Floats, starts: range, bins: int) -> Floats:
-    """Bottom, bottom of the next row (the last one's top), left, bins per metre and width of a bin, for each row."""
+def _heights(positions: Floats) -> tuple[Floats, float, float]:
+    """Heights (D,) of targets, the slope of their rows, and what rounding may change of a height."""
+    xs, ys = positions.T
+    if len(positions) >= _FEW_TARGETS:
+        x, y = xs - xs.mean(), ys - ys.mean()
+        long, both, high = float(x @ x), float(x @ y), float(y @ y)
+        if both * both > _STRIP * long * high > 0:
+            slope = both / long
+            heights = ys - slope * xs
+            slack = 4 * _EPS * float((np.abs(ys) + abs(slope) * np.abs(xs)).max())
+            if np.isfinite(slack) and np.ptp(heights) > _BEYOND_ROUNDING * slack:
+                return heights, slope, slack
+    return ys, 0.0, 0.0
+
+
+def _rows(xs: Floats, heights: Floats, starts: range, bins: int) -> Floats:
+    """Bottom, bottom of the next row (the last one's top), left, bins per metre and width of a bin, for each row.
+
+    Targets have places xs (D,), ascending in each row, and heights (D,), ascending.
+    """
     rows = np.empty((5, len(starts)))
     for row, start in enumerate(starts):
-        xs, ys = points[:, start : min(start + starts.step, starts.stop)]
+        last = min(start + starts.step, starts.stop) - 1
         # Bins must be wider than rounding, even where all targets of a row stand on one spot.
-        width = max(xs[-1] - xs[0], 1e-12 * max(abs(xs[0]), abs(xs[-1])), NARROW) / bins
-        rows[:, row] = ys.min(), ys.max(), xs[0], 1 / width, width
+        width = max(xs[last] - xs[start], 1e-12 * max(abs(xs[start]), abs(xs[last])), NARROW) / bins
+        rows[:, row] = heights[start], heights[last], xs[start], 1 / width, width
     rows[1, :-1] = rows[0, 1:]
     return rows
 
@@ -186,7 +212,7 @@ def _order(index: Index, triangles: Floats) -> NDArray[np.int64] | None:
         return None
     low, high = index.corners
     scale, tiles = kernels.TILES / np.maximum(high - low, NARROW), np.empty(count, dtype=np.uint16)
-    in_ranges(lambda first, last: kernels.find_tiles(triangles, low, scale, first, last, tiles), count)
+    in_ranges(lambda first, last: kernels.find_tiles(triangles, index.slope, low, scale, first, last, tiles), count)
     return np.argsort(tiles, kind="stable") if kernels.jumps(tiles) > _FEW_JUMPS * count else None
 
 
@@ -212,7 +238,8 @@ def _part(index: Index, triangles: Floats) -> int:
     if not 1 < count < 2 * _PART or count * rows < 2 * _CROSSED:
         return _PART
     (_, bottom), (_, top) = index.corners
-    crossed = rows * float(np.ptp(triangles[:, :, 1], axis=1).sum()) / max(top - bottom, NARROW)
+    heights = triangles[:, :, 1] - index.slope * triangles[:, :, 0]
+    crossed = rows * float(np.ptp(heights, axis=1).sum()) / max(top - bottom, NARROW)
     return min(_PART, 1 + int(count * _CROSSED / max(crossed, 1.0)))
 
 
