@@ -17,28 +17,32 @@ A stored run in parts is a folder of Zarr groups, each written whole or not at a
     flags                     whether everybody was settled, step by step
 
 A *stage* is a stretch of steps within an epoch. A part that has come to rest before the end of its stage has no more
-entries: its last ones hold on.
+entries: its last ones hold on. Where its agents are after its last step has an array of its own, as that is often all
+that is asked for.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tricover.network import Network
-from tricover.simulation.groups import Arrays
+from tricover.simulation.groups import Arrays, read_group
 
-__all__ = ["FORMAT", "TOP", "Part", "Stage", "held"]
+__all__ = ["FORMAT", "TOP", "WAYS", "Part", "Stage", "held", "places_after", "ways_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-FORMAT = 2
+FORMAT = 3
 """What this version writes and reads of runs in parts."""
 TOP = "top"
 """The name of the part that is the top."""
+WAYS = ("positions", "end")
+"""Arrays of a part in a stage of k steps: where its agents were before each step, (k, n, 2), and in the end, (n, 2)."""
 _PART = ("numbers", "corners", "reference", "links", "layer", "descendants")
 
 
@@ -140,6 +144,19 @@ class Stage(NamedTuple):
     epoch: int
     first: int
     last: int
+
+
+def ways_of(arrays: Arrays) -> Floats:
+    """Where agents were before each of k steps and after the last one, (k + 1, n, 2): see ``WAYS``."""
+    return np.concatenate([arrays["positions"], arrays["end"][None]])
+
+
+def places_after(place: Path, steps: int) -> Floats:
+    """Where the agents of a part were after so many steps of a stage that is stored at a place, (n, 2)."""
+    kept = read_group(place, ("settled", "end"))
+    if steps >= len(kept["settled"]):
+        return kept["end"]
+    return np.asarray(read_group(place, ("positions",))["positions"][steps])
 
 
 def held(entries: NDArray[Any], which: Ints) -> NDArray[Any]:

@@ -13,7 +13,7 @@ from tricover.errors import FileFormatError, InputError
 from tricover.network import Network
 from tricover.network.core import as_choice
 from tricover.simulation.groups import Arrays, attributes_of, read_group
-from tricover.simulation.in_parts import FORMAT, TOP, Part, Stage, held
+from tricover.simulation.in_parts import FORMAT, TOP, WAYS, Part, Stage, held, ways_of
 from tricover.simulation.long_arrays import joined
 from tricover.simulation.mission import Epoch, Mission
 from tricover.simulation.record import LAYOUTS
@@ -187,14 +187,17 @@ class PartsReader:
         """Numbers (n,) of a part's agents, and their entries from ``first`` to ``last``."""
         who = self.part(stage.epoch, part)
         which = np.arange(first, last) - stage.first
-        stored = self._stage(stage, part, (name,) if name in ("positions", "miss") else (*_CELLS, "positions"))
+        names = {"positions": WAYS, "miss": ("miss",)}.get(name, (*_CELLS, *WAYS))
+        stored = self._stage(stage, part, names)
+        if name == "positions":
+            return who.numbers, held(ways_of(stored), which)
         if name in stored:
             return who.numbers, held(stored[name], which)
         if name == "miss":
             return who.numbers, np.zeros((len(which), len(who)))
-        ways = stored["positions"]
+        ways = ways_of(stored)
         corners = who.corners
-        top = self._stage(stage, TOP, ("positions",))["positions"]
+        top = ways_of(self._stage(stage, TOP, WAYS))
         of_corners = top[:, np.searchsorted(self.tops[stage.epoch].numbers, corners)]
         epoch = self._epoch_of(stage.epoch, who)
         found = []

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from tricover.coverage.metrics import Coverage, assign
 from tricover.errors import InputError
 from tricover.simulation import Run
-from tricover.simulation.in_parts import held
 from tricover.simulation.parts_reader import PartsReader
 from tricover.simulation.resolve import still_from, targets_of
 from tricover.studies.boxes import ROOM, box_around, farthest, gaps
@@ -144,8 +143,7 @@ def _merged(sums: dict[int, _Sums], idle: Sequence[_Idle]) -> Coverage:
 
 def _ends(piece: Piece) -> _Ends:
     """Where a part is in the end."""
-    part, ways = piece.part(), piece.ways()
-    own, corners = ways[-1], held(piece.corner_ways(part), np.array([piece.end]))[0]
+    own, corners = piece.places(), piece.corner_places(piece.part())
     return _Ends(box_around(own), box_around(np.concatenate([own, corners])))
 
 
@@ -194,7 +192,7 @@ def _within(targets: Targets | None, box: Floats) -> Targets | None:
 
 def _measured(piece: Piece, work: _Work) -> tuple[list[tuple[int, _Sums]], _Idle]:
     """The sums of some patches by their numbers, and the idle followers of a part."""
-    places = lru_cache(_HELD)(lambda name: Piece(piece.reader, piece.stage, name).ways()[-1])
+    places = lru_cache(_HELD)(lambda name: Piece(piece.reader, piece.stage, name).places())
     sums = [(number, _sums(patch.targets(piece.reader.path), names, places)) for number, patch, names in work.patches]
     return sums, _idle(piece, work.near)
 
@@ -217,11 +215,11 @@ def _sums(targets: tuple[Floats, Floats], names: Sequence[str], places: Any) -> 
 
 def _idle(piece: Piece, near: Targets | None) -> _Idle:
     """Followers of a part in whose triangles there is no target."""
-    part, last = piece.part(), np.array([piece.end])
+    part = piece.part()
     follows = part.links[:, 0] >= 0
     if not follows.any():
         return _Idle(0, 0)
-    everybody = part.merged(piece.ways()[-1], held(piece.corner_ways(part), last)[0])
+    everybody = part.merged(piece.places(), piece.corner_places(part))
     triangles = everybody[part.links[follows]]
     region = Region.around(triangles.reshape(-1, 2)).roomy()
     targets = TargetTiles(piece.reader.path / "targets").near(region) if near is None else near

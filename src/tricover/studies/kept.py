@@ -4,6 +4,7 @@ A run in parts has no array of the whole team. So whoever asks for a figure of t
 of a part and what is near it, and puts the answers together in a fixed order.
 """
 
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from tricover.errors import FileFormatError, InputError
 from tricover.simulation import Run
 from tricover.simulation.groups import read_group
-from tricover.simulation.in_parts import TOP, Part, Stage
+from tricover.simulation.in_parts import TOP, WAYS, Part, Stage, places_after, ways_of
 from tricover.simulation.parts_reader import PartsReader
 
 __all__ = ["Piece", "absent_in", "parts_of", "pieces_of", "top_rows"]
@@ -54,10 +55,22 @@ class Piece(NamedTuple):
         """The same of its K corners, (S, K, 2)."""
         return self._read(TOP)[:, top_rows(self.reader, self.stage.epoch, part)]
 
+    def places(self) -> Floats:
+        """Where its agents are in the end, (n, 2)."""
+        return self._ends(self.name)
+
+    def corner_places(self, part: Part) -> Floats:
+        """The same of its K corners, (K, 2)."""
+        return self._ends(TOP)[top_rows(self.reader, self.stage.epoch, part)]
+
     def _read(self, name: str) -> Floats:
-        place = self.reader.path / "stages" / str(self.stage.number) / name
-        ways: Floats = read_group(place, ("positions",))["positions"]
-        return ways[: self.end - self.stage.first + 1]
+        return ways_of(read_group(self._group(name), WAYS))[: self.end - self.stage.first + 1]
+
+    def _ends(self, name: str) -> Floats:
+        return places_after(self._group(name), self.end - self.stage.first)
+
+    def _group(self, name: str) -> Path:
+        return self.reader.path / "stages" / str(self.stage.number) / name
 
 
 def top_rows(reader: PartsReader, epoch: int, part: Part) -> Ints:

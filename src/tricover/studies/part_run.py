@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from tricover.goals import settled_configuration
 from tricover.network import Network
 from tricover.simulation import Mission, Scenario, State, Transition, advance
-from tricover.simulation.groups import read_group, write_group
-from tricover.simulation.in_parts import TOP, Part, Stage, held
+from tricover.simulation.groups import attributes_of, read_group, write_group
+from tricover.simulation.in_parts import TOP, WAYS, Part, Stage, held, places_after, ways_of
 from tricover.simulation.incremental import Incremental
 from tricover.simulation.mission import Epoch, Played
 from tricover.simulation.resolve import Ground
@@ -28,7 +28,7 @@ from tricover.studies.regions import subtrees_of
 from tricover.targets import Targets
 from tricover.vehicles import Mixed, Vehicle
 
-__all__ = ["Course", "Team", "run_part", "run_stage", "settle_part", "simulate_top", "start_of"]
+__all__ = ["Course", "Team", "left_at", "run_part", "run_stage", "settle_part", "simulate_top", "start_of"]
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -116,9 +116,9 @@ def start_of(mission: Mission, first: int, places: Floats, arrays: dict[str, NDA
 def arrays_of(course: Course, rows: Ints) -> dict[str, NDArray[Any]]:
     """What is kept of a course, of some rows of the part's arrays."""
     taken, end = course.taken, course.end
-    ways = [transition.before for transition in taken] + [taken[-1].after]
     found: dict[str, NDArray[Any]] = {
-        "positions": np.stack([places[rows] for places in ways]),
+        "positions": np.stack([transition.before[rows] for transition in taken]),
+        "end": taken[-1].after[rows],
         "settled": np.array([transition.settled for transition in taken]),
         "moved": course.moved,
         "changed": course.changed,
@@ -165,7 +165,7 @@ def _with_corners(team: Team, name: str, stage: Stage) -> tuple[Part, Floats, Fl
     part = Part.of(read_group(team.group("epochs", stage.epoch, name)))
     top = read_group(team.group("epochs", stage.epoch, TOP), ("numbers", "reference"))
     rows = np.searchsorted(top["numbers"], part.corners)
-    ways = read_group(team.group("stages", stage.number, TOP), ("positions",))["positions"]
+    ways = ways_of(read_group(team.group("stages", stage.number, TOP), WAYS))
     return part, top["reference"][rows], ways[:, rows]
 
 
@@ -218,9 +218,14 @@ def _left_behind(team: Team, part: Part, name: str, stage: Stage) -> dict[str, N
     whole = team.group("stages", stage.number, "begin")
     if whole.exists():  # by another network: in the order of the numbers
         return {each: values[part.numbers] for each, values in read_group(whole).items()}
-    before = read_group(team.group("stages", stage.number - 1, name))
-    kept = {each: values for each, values in before.items() if each == "vehicles" or each.startswith("memory.")}
-    return {"places": held(before["positions"], np.array([len(before["positions"])]))[0], **kept}
+    kept = left_at(team.group("stages", stage.number - 1, name))
+    return {"places": kept.pop("end"), **kept}
+
+
+def left_at(place: Path) -> dict[str, NDArray[Any]]:
+    """What a stage left behind at a place: "end", "vehicles", and what agents remember."""
+    names = ("end", "vehicles", *(each for each in attributes_of(place)["checksums"] if each.startswith("memory.")))
+    return read_group(place, names)
 
 
 def summary_of(place: Path) -> dict[str, Any]:
@@ -234,8 +239,7 @@ def settle_part(team: Team, name: str, stage: Stage, steps: int) -> dict[str, An
     """Work out the desired configuration of a part, from that of the top, and write it down."""
     place = team.group("desired", name)
     part, corner_places, ways = _with_corners(team, name, stage)
-    ends = read_group(team.group("stages", stage.number, name), ("positions",))["positions"]
-    end = held(ends, np.array([steps - stage.first]))[0]
+    end = places_after(team.group("stages", stage.number, name), steps - stage.first)
     if not place.exists():
         numbers = read_group(team.group("epochs", stage.epoch, TOP), ("numbers",))["numbers"]
         corners = read_group(team.group("desired", TOP))["desired"][np.searchsorted(numbers, part.corners)]

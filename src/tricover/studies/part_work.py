@@ -18,7 +18,7 @@ from tricover.network.first_cells import frame_of
 from tricover.network.mentees import RULES
 from tricover.simulation import Mission, Scenario
 from tricover.simulation.groups import read_group, write_group
-from tricover.simulation.in_parts import TOP, Part, Stage
+from tricover.simulation.in_parts import TOP, WAYS, Part, Stage, ways_of
 from tricover.simulation.resolve import still_from
 from tricover.simulation.run import AT_DESIRED
 from tricover.simulation.telling import paths_of, tolerance_of
@@ -36,7 +36,7 @@ from tricover.studies.layout import (
     split_cell,
 )
 from tricover.studies.part_document import Document
-from tricover.studies.part_run import Team, apart, run_part, settle_part, settled, simulate_top
+from tricover.studies.part_run import Team, apart, left_at, run_part, settle_part, settled, simulate_top
 from tricover.studies.tiles import TargetsOnDisk, TargetTiles, sort_targets
 from tricover.studies.workers import each_of
 from tricover.targets import Targets
@@ -319,11 +319,8 @@ class Work:
         for earlier in (Stage(*each) for each in self.document["stages"]):
             for name in (TOP, *self.document["epochs"][earlier.epoch]["parts"]):
                 numbers = read_group(team.group("epochs", earlier.epoch, name), ("numbers",))["numbers"]
-                for each, values in read_group(team.group("stages", earlier.number, name)).items():
-                    if each == "positions":
-                        whole["places"][numbers] = values[-1]
-                    elif each in whole:
-                        whole[each][numbers] = values
+                for each, values in left_at(team.group("stages", earlier.number, name)).items():
+                    whole["places" if each == "end" else each][numbers] = values
         return whole
 
     # --- the end -------------------------------------------------------------------------------------------------
@@ -357,7 +354,7 @@ class Work:
 
     def _settle_top(self, team: Team, epoch: _Told, stage: Stage, steps: int) -> dict[str, Any]:
         part = Part.of(read_group(team.group("epochs", stage.epoch, TOP)))
-        ways = read_group(team.group("stages", stage.number, TOP), ("positions",))["positions"]
+        ways = ways_of(read_group(team.group("stages", stage.number, TOP), WAYS))
         end, begin = ways[min(steps - stage.first, len(ways) - 1)], ways[0]
         if not team.group("desired", TOP).exists():
             network = part.network(np.empty((0, 2)), *epoch.frame)
