@@ -224,6 +224,8 @@ def test_damage_is_named_and_mended(tmp_path):
     with pytest.raises(FileFormatError, match=f"{part.name} is damaged .*: remove it, and run the same again"):
         tc.Run.open(tmp_path / "run").read("positions")
     shutil.rmtree(part)
+    with pytest.raises(FileFormatError, match=f"{part.name} is not there: all processes have to see the run"):
+        tc.Run.open(tmp_path / "run").read("positions")
     document = tmp_path / "run" / "zarr.json"
     assert json.loads(document.read_text())["attributes"]["finished"]
     np.testing.assert_array_equal(in_parts(given, tmp_path).positions, kept)

@@ -79,5 +79,9 @@ def attributes_of(place: Path) -> dict[str, Any]:
 
 
 def damaged(place: Path, error: Exception) -> FileFormatError:
-    """The error that says what to do about a piece of work that is not as it was written."""
+    """The error that says what to do about a piece of work that is not as it was written, or not there."""
+    if not place.exists():
+        return FileFormatError(
+            f"{place} is not there: all processes have to see the run by this path; if they do, run the same again"
+        )
     return FileFormatError(f"{place} is damaged ({error}): remove it, and run the same again: the rest is kept")

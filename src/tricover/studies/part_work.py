@@ -232,10 +232,8 @@ class Work:
     def _split(self, cells: list[Cell], outside: Outside) -> tuple[list[Cell], Outside]:
         """Cells that are small enough to be built, and who is outside of them."""
         rule = self.scenario.network.mentee
-        while isinstance(rule, str) and rule in RULES:  # one of the user's own has to see all members at once
-            large = [cell for cell in cells if cell.followers > LARGE]
-            if not large:
-                break
+        ours = isinstance(rule, str) and rule in RULES  # one of the user's own has to see all members at once
+        while ours and (large := [cell for cell in cells if cell.followers > LARGE]):
             given = [(self.path / "cells", cell, outside, rule) for cell in large]
             split = self._each("splitting large cells", split_cell, given)
             outside = outside.with_mentees(split)
