@@ -71,6 +71,21 @@ def test_degenerate_formations(reference, rule, size):
 
 
 @pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("seed", range(6))
+def test_rounding_decides_nothing(rule, seed):
+    """Members so close to each other that floating point cannot order their scores."""
+    rng = np.random.default_rng(seed)
+    corners = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 3.0]]) + rng.random((3, 2))
+    middle = corners.mean(axis=0)
+    places = np.unique(middle + rng.integers(-9, 10, (60, 2)) * np.spacing(middle), axis=0)
+    numbers = np.arange(3, 3 + len(places))
+    points = dict(enumerate(as_fractions(np.concatenate([corners, places]))))
+    score = SCORES[rule](points, [0, 1, 2], numbers.tolist())
+    best = first_least(numbers.tolist(), score)
+    assert mentee_of(corners, in_chunks(numbers, places, 13), rule).number == best
+
+
+@pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("size", [1, 2, 5])
 def test_the_first_of_those_that_are_equally_good(rule, size):
     """All on a line through a symmetric cell come in pairs; so do their scores."""
