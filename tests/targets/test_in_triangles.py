@@ -143,18 +143,19 @@ def test_targets_in_a_slanted_strip(direction, width, offset):
 
 @pytest.mark.parametrize("direction", [(1.0, 1.0), (-1.0, 0.3), (1.0, 400.0), (0.7, -1e-3)])
 @pytest.mark.parametrize("offset", [0.0, 1e4])
-def test_targets_in_a_strip_along_lines_that_rounding_bends(direction, offset):
+@pytest.mark.parametrize("heights", [[0.0, 0.3, 0.5, 1.0], [0.5]], ids=["lines within a row", "rows within a line"])
+def test_targets_in_a_strip_along_lines_that_rounding_bends(direction, offset, heights):
     """Triangles that are no thicker than what rounding does to the heights of targets on their edges."""
     rng = np.random.default_rng(10)
     along = np.array(direction)
     across = 1e-4 * np.array([-along[1], along[0]])
     places = rng.random((600, 2))
-    places[:400, 1] = rng.choice([0.0, 0.3, 0.5, 1.0], 400)
+    places[:400, 1] = rng.choice(heights, 400)
     points = (places[:, :1] + offset) * along + places[:, 1:] * across
     triangles = []
-    for height in (0.0, 0.3, 0.5, 1.0):
+    for height in heights:
         row = points[:400][places[:400, 1] == height]
-        corners = row[rng.integers(0, len(row), (8, 3))]
+        corners = row[rng.integers(0, len(row), (32 // len(heights), 3))]
         corners[:, 2] += rng.integers(-3, 4, (8, 2)) * np.spacing(corners[:, 2])
         triangles.append(corners)
     index = tc.Targets(points).index
