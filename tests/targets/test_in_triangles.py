@@ -156,7 +156,7 @@ def test_targets_in_a_strip_along_lines_that_rounding_bends(direction, offset, h
     for height in heights:
         row = points[:400][places[:400, 1] == height]
         corners = row[rng.integers(0, len(row), (32 // len(heights), 3))]
-        corners[:, 2] += rng.integers(-3, 4, (8, 2)) * np.spacing(corners[:, 2])
+        corners[:, 2] += rng.integers(-3, 4, corners[:, 2].shape) * np.spacing(corners[:, 2])
         triangles.append(corners)
     index = tc.Targets(points).index
     assert index.slope != 0.0
