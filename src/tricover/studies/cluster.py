@@ -203,7 +203,7 @@ def _rows_of(future: Any, work: _Work) -> list[Row]:
             work.alone += numbers[::-1]
             return []
         return [
-            Row(numbers[0], {}, "KilledWorker: the processes that ran it ended, one by one: is it too large, or too long?")
+            Row(numbers[0], {}, "KilledWorker: all processes that ran it came to an end: is it too large, or too long?")
         ]
     rows: list[Row] = future.result()
     del work.given[future]
