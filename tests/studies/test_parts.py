@@ -74,6 +74,7 @@ SLOWER = [
     {"vehicle": "anywhere", "control": {"motion": "walk", "resolution": 6}, "steps": 70},
     {"vehicle": "double-integrator", "steps": 12},
     {"vehicle": GUSTY, "steps": 20},
+    {"vehicle": {"kind": "gusty", "gust": [5.0, 0.0], "chance": 0.002}, "steps": 40},
     {"targets": moving(9), "steps": 40},
     {"events": EVENTS, "targets": moving(12), "vehicle": MIXED, "steps": 30},
     {"events": EVENTS, "control": {"motion": "walk", "resolution": 6}, "vehicle": "anywhere", "steps": 30},
@@ -144,6 +145,37 @@ def test_large_cells_are_split(tmp_path, monkeypatch, mentee, large):
     assert certify_parts(run).holds
 
 
+@pytest.mark.parametrize("vehicle", ["exact", "anywhere"])
+def test_who_learns_knows_as_much_as_in_one_piece(tmp_path, vehicle):
+    """Also where a part came to rest long before the others, or went on after the run was over."""
+    given = scenario(
+        control={"motion": "walk", "resolution": 6, "kernel": "learned"}, agents=120, vehicle=vehicle, steps=60
+    )
+    whole, run = tc.simulate(given), in_parts(given, tmp_path)
+    assert differences(whole, run) == []
+    for agent in whole.network.followers.tolist():
+        one, other = whole.learned(agent), run.learned(agent)
+        np.testing.assert_array_equal(one.records, other.records)
+
+
+@pytest.mark.parametrize("mentee", ["fermat", "balanced"])
+def test_two_at_one_place_are_found_when_their_cell_is_split(tmp_path, monkeypatch, mentee):
+    """One is the mentee of a split cell, and no child cell has both."""
+    monkeypatch.setattr(part_work, "LARGE", 3)
+    inner = [[0, 1], [-3, 0.5], [3, 0.5], [1, 0.4], [-1, 0.3], [2, 0.2], [0, 1], [0, 6], [0, 0.2]]
+    np.save(tmp_path / "team.npy", np.array([[-10, 0], [10, 0], [0, 10], *inner], float))
+    given = tc.Scenario(reference=str(tmp_path / "team.npy"), targets=[[0, 0]], network={"mentee": mentee, "core": 3})
+    with pytest.raises(InputError, match="agents 3 and 9 stand at the same point"):
+        in_parts(given, tmp_path)
+
+
+@pytest.mark.parametrize("far", [1e8, 1e17])
+def test_a_target_far_away_does_not_matter(tmp_path, far):
+    rng = np.random.default_rng(1)
+    given = scenario(targets=np.concatenate([rng.random((300, 2)) * 100, [[far, far / 3]]]))
+    assert differences(tc.simulate(given), in_parts(given, tmp_path)) == []
+
+
 def test_small_tiles_and_many_stages_do_not_matter(tmp_path, monkeypatch):
     given = scenario(control={"motion": "walk", "resolution": 6}, steps=90, agents=200)
     whole = tc.simulate(given)
@@ -193,7 +225,7 @@ def test_what_is_done_stays_done(tmp_path, monkeypatch):
     for count in range(0, len(pieces), 3):
         with pytest.raises(KeyboardInterrupt):
             in_parts(given, tmp_path, progress=end_after(count))
-        now = {path: path.stat().st_mtime_ns for path in (tmp_path / "run").glob("*s/*/*/zarr.json")}
+        now = {path: path.stat().st_mtime_ns for path in (tmp_path / "run").glob("*s/*/[!.]*/zarr.json")}
         assert written.items() <= now.items(), "what was written is not written again"
         written = now
     assert len(written) > 10
@@ -231,6 +263,50 @@ def test_damage_is_named_and_mended(tmp_path):
     np.testing.assert_array_equal(in_parts(given, tmp_path).positions, kept)
 
 
+@pytest.mark.parametrize(
+    "name", ["epochs/0/0-0", "epochs/0/top", "epochs/0/top-0", "epochs/0/anchors", "epochs/0/absent"]
+)
+def test_what_is_removed_is_written_again(tmp_path, name):
+    given = scenario()
+    kept = in_parts(given, tmp_path).positions
+    shutil.rmtree(tmp_path / "run" / name)
+    again = in_parts(given, tmp_path)
+    np.testing.assert_array_equal(again.positions, kept)
+    assert again.network == tc.simulate(given).network
+    assert not (tmp_path / "run" / "cells").exists()
+
+
+def test_killed_before_it_could_say_whose_it_is_and_while_it_wrote(tmp_path):
+    """Nothing is in the way of the same call, and no draft stays."""
+    given, place = scenario(), tmp_path / "run"
+    (place / "epochs" / "0" / ".tricover-0123.part").mkdir(parents=True)
+    (place / ".tricover-4567.part").touch()
+    (place / "lock").touch()
+    shutil.rmtree(place / "epochs")
+    assert differences(tc.simulate(given), in_parts(given, tmp_path)) == []
+    (place / "epochs" / "0" / ".tricover-0123.part").mkdir()
+    in_parts(given, tmp_path)
+    assert not list(place.rglob("*.part"))
+
+
+def test_half_of_the_cells_are_not_taken_for_all(tmp_path):
+    given = scenario(steps=9)
+    with pytest.raises(KeyboardInterrupt):
+        in_parts(given, tmp_path, progress=_end_at("building the network"))
+    cell = next((tmp_path / "run" / "cells").glob("*.places"))
+    cell.write_bytes(cell.read_bytes()[:-16])
+    with pytest.raises(FileFormatError, match=r"cells is damaged .*something is gone"):
+        in_parts(given, tmp_path)
+
+
+def _end_at(work):
+    def report(now):
+        if now.work == work:
+            raise KeyboardInterrupt
+
+    return report
+
+
 def test_a_document_that_was_changed_is_noticed(tmp_path):
     in_parts(scenario(), tmp_path)
     document = tmp_path / "run" / "zarr.json"
@@ -260,6 +336,8 @@ def test_what_cannot_be_done_in_parts_is_refused(tmp_path, changes, key):
 
 
 def test_bad_arguments(tmp_path):
+    with pytest.raises(InputError, match=r"^steps = 0: .*: use simulate$"):
+        in_parts(scenario(steps=0), tmp_path)
     with pytest.raises(InputError, match="simulate_parts takes a Scenario, not list"):
         tc.simulate_parts([], tmp_path / "run")
     with pytest.raises(InputError, match="agents_per_part must be a whole number from 1 on, not 0"):

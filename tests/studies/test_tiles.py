@@ -29,6 +29,7 @@ def fields():
         "in a row": (np.column_stack([np.full(300, 0.1), rng.random(300)]), rng.random(300)),
         "a single one": (np.array([[3.0, 4.0]]), None),
         "tiny": (rng.random((300, 2)) * 1e-170, None),
+        "one far away": (np.concatenate([rng.normal(size=(300, 2)) * 0.01, [[1e17, -3e16]]]), None),
         "huge": (rng.normal(size=(300, 2)) * 1e99, None),
     }
 

@@ -171,6 +171,15 @@ def test_targets_in_a_strip_along_lines_that_rounding_bends(monkeypatch, directi
     assert (inside.sum(axis=1) > 3).sum() > 5
 
 
+@pytest.mark.parametrize(("wide", "high"), [(1e-150, 1e60), (1e-60, 1e95), (1e-10, 1e99)])
+def test_triangles_that_hold_a_strip_as_steep_as_can_be(wide, high):
+    rng = np.random.default_rng(0)
+    along = rng.random(600)
+    targets = tc.Targets(np.column_stack([along * wide, (along + 0.1 * rng.random(600)) * high]))
+    counts, _ = targets.in_triangles([[[-1e100, -1e100], [1e100, -1e100], [0.0, 1e100]]])
+    assert counts.tolist() == [600]
+
+
 def test_strips_have_rows_of_their_own():
     """Else each triangle would be compared with all targets beside it."""
     places = np.random.default_rng(9).random((5000, 2))

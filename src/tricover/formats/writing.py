@@ -19,6 +19,7 @@ from tricover.errors import FileFormatError, InputError
 from tricover.limits import check_room
 
 __all__ = [
+    "DRAFTS",
     "draft_of",
     "make_folder",
     "new_draft",
@@ -30,6 +31,8 @@ __all__ = [
     "write_whole",
 ]
 
+DRAFTS = ".tricover-*.part"
+"""Names of what is not yet whole, as a pattern."""
 _CHUNK = 1 << 20  # bytes that are read at once
 _SYNCS = 4  # waits for the disk at once: file systems make one of them. Groups of arrays took a fourth of the time
 _MEMORY_PER_BYTE = 5  # what rows of numbers take while they are read: most in JSON, as lists of floats

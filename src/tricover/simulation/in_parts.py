@@ -13,7 +13,7 @@ A stored run in parts is a folder of Zarr groups, each written whole or not at a
     epochs/E/absent           who does not take part, and where it stands
     epochs/E/anchors          the boundary agents
     stages/S/K                what part K did from one step to another
-    desired/K                 the desired configuration of part K
+    desired/K                 the desired configuration of part K; what it remembers, if it went on after the end
     flags                     whether everybody was settled, step by step
 
 A *stage* is a stretch of steps within an epoch. A part that has come to rest before the end of its stage has no more

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tricover.errors import FileFormatError, InputError
 from tricover.network import Network
 from tricover.network.core import as_choice
-from tricover.simulation.groups import Arrays, attributes_of, read_group
+from tricover.simulation.groups import Arrays, attributes_of, damaged, read_group
 from tricover.simulation.in_parts import FORMAT, TOP, WAYS, Part, Stage, held, ways_of
 from tricover.simulation.long_arrays import joined
 from tricover.simulation.mission import Epoch, Mission
@@ -88,7 +88,10 @@ class PartsReader:
         place = self.path / "scenario"
         long = read_group(place) if place.exists() else {}
 
-        return Scenario(**joined(self.attributes["scenario"], long.__getitem__))
+        try:
+            return Scenario(**joined(self.attributes["scenario"], long.__getitem__))
+        except KeyError as error:
+            raise damaged(place, error) from None
 
     # --- who is where -------------------------------------------------------------------------------------------
 
@@ -241,7 +244,9 @@ class PartsReader:
         last = self.stages[-1]
         found: NDArray[Any] | None = None
         for part in self.names(last.epoch):
-            kept = self._stage(last, part, (f"memory.{name}",))
+            wanted = (f"memory.{name}",)
+            kept = read_group(self.path / "desired" / part, wanted) if self.finished else {}
+            kept = kept or self._stage(last, part, wanted)
             if not kept:
                 raise InputError(f"agents of this run remember no {name!r}")
             values = kept[f"memory.{name}"]

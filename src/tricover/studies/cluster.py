@@ -29,6 +29,8 @@ CHUNK = 0.5  # seconds that a chunk should take: the hand-over of one, 2.5 ms, i
 AHEAD = 2  # chunks that a worker has been given
 ANSWER = 10.0  # seconds in which a scheduler has to answer
 PATIENCE = 60.0  # seconds that we wait for a scheduler to come back
+PLAIN_PATH = "TRICOVER_PLAIN_PATH"
+"""Variable that tells the process that workers are forked from what PYTHONPATH was."""
 _GLANCE = 1.0  # seconds after which we look whether the scheduler is there
 
 _MOST = 10_000  # rows of a chunk
@@ -70,7 +72,10 @@ def _start_server() -> str:
     from multiprocessing import forkserver
 
     multiprocessing.get_context("forkserver").set_forkserver_preload(["tricover.studies.loaded"])
-    forkserver.ensure_running()
+    with _environment_kept():  # where this process finds modules, the server has to find the same
+        os.environ[PLAIN_PATH] = os.environ.get("PYTHONPATH", "")
+        os.environ["PYTHONPATH"] = os.pathsep.join(os.path.abspath(place) for place in sys.path)
+        forkserver.ensure_running()
     return "forkserver"
 
 

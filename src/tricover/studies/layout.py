@@ -15,7 +15,8 @@ from tricover.formats.writing import draft_of
 from tricover.network.first_cells import CHUNK, Frame, cell_structure, first_cells
 from tricover.network.large_cells import Mentee, children_of, mentee_of
 from tricover.network.mentees import MenteeRule
-from tricover.simulation.groups import attributes_of, read_group, write_group
+from tricover.network.roster import refuse_coincident
+from tricover.simulation.groups import attributes_of, damaged, read_group, write_group
 from tricover.simulation.in_parts import TOP, Part
 from tricover.simulation.mission import Epoch
 from tricover.studies.ground import Sources
@@ -186,6 +187,8 @@ def split_cell(folder: Path, cell: Cell, outside: Outside, rule: str) -> Split:
 
     if not place.exists():
         mentee, descendants = mentee_of(corners, members, rule), np.zeros(3, np.int64)
+        # Others at one place are found later: they are corners and followers of the same cell then.
+        refuse_coincident(np.vstack([corners, mentee.place]), np.array([*cell.corners, mentee.number]))
         with draft_of(place) as draft:
             draft.mkdir()
             starts = (start for _, _, start in _chunks(folder, cell))
@@ -222,6 +225,9 @@ def _dealt(folder: Path, cells: NDArray[np.integer], count: int, columns: Mappin
 def _followers(folder: Path, cell: Cell, first: int = 0, count: int = -1) -> tuple[Ints, Floats, Floats]:
     """Numbers (n,) and reference positions (n, 2) of a cell's followers; where they start, if elsewhere."""
     numbers, places, start = (_column(folder / f"{cell.name}.{name}", name, first, count) for name in _COLUMNS)
+    expected = cell.followers - first if count < 0 else count
+    if not len(numbers) == len(places) // 2 == expected or len(start) not in (0, 2 * expected):
+        raise damaged(folder, ValueError(f"of cell {cell.name} something is gone"))
     return numbers, places.reshape(-1, 2), start.reshape(-1, 2)
 
 
@@ -258,7 +264,7 @@ def cut_cells(store: Path, cells: Cells, mentee: str | MenteeRule, sizes: Sizes)
     """Build the network of some cells, cut it, and write its top and its parts."""
     place = store / "epochs" / "0"
     begun = place / f"{TOP}-{cells.name}"
-    if not begun.exists():
+    if not _all_written(place, begun):
         _write_cut(place, begun, cells.name, _grown(store / "cells", cells, mentee), sizes)
     return layout_of(begun)
 
@@ -267,7 +273,7 @@ def cut_epoch(store: Path, which: int, epoch: Epoch, start: Floats | None, sizes
     """Cut the whole network of an epoch, and write its top and its parts."""
     place = store / "epochs" / str(which)
     begun = place / f"{TOP}-0"
-    if not begun.exists():
+    if not _all_written(place, begun):
         network = epoch.network
         whole = _Grown(
             np.arange(len(network)),
@@ -352,6 +358,11 @@ def _write_cut(place: Path, begun: Path, name: str, grown: _Grown, sizes: Sizes)
     write_group(begun, grown.some(top), {"parts": names, "depth": int(grown.layer.max()), "largest": largest})
 
 
+def _all_written(place: Path, begun: Path) -> bool:
+    """Whether a cut is there, and all its parts."""
+    return begun.exists() and all((place / name).exists() for name in layout_of(begun).parts)
+
+
 def layout_of(begun: Path) -> Layout:
     """What was written of a cut."""
     facts = attributes_of(begun)
@@ -360,7 +371,7 @@ def layout_of(begun: Path) -> Layout:
 
 def merge_tops(place: Path, groups: Sequence[str], outside: Outside, boundary: Ints) -> None:
     """Write the top of an epoch: those of all its groups of cells, and who is outside of these."""
-    if (place / TOP).exists():
+    if (place / TOP).exists() and (place / "anchors").exists():
         return
     tops = [read_group(place / f"{TOP}-{name}") for name in groups]
     known = outside.heard, outside.layer, outside.descendants
@@ -371,5 +382,5 @@ def merge_tops(place: Path, groups: Sequence[str], outside: Outside, boundary: I
     begun = whole.arrays()
     if outside.start is not None:
         begun["start"] = np.concatenate([*(top["start"] for top in tops), outside.start])[order]
-    write_group(place / TOP, begun)
     write_group(place / "anchors", {"boundary": boundary})
+    write_group(place / TOP, begun)  # last: it says that all is there

@@ -4,14 +4,22 @@ Importing it takes one small run, so that kernels are loaded, too. That is done 
 a fork.
 """
 
+import os
+
 import distributed.nanny
 
 from tricover.simulation import Scenario, simulate
 from tricover.studies import coverage, part_run
+from tricover.studies.cluster import PLAIN_PATH
 from tricover.studies.measures import DEFAULT, Done, measured
 from tricover.threads import in_one_thread
 
 __all__ = ["coverage", "distributed", "part_run"]
+
+if PLAIN_PATH in os.environ:  # the caller's own path was handed over as PYTHONPATH: back to what that really is
+    os.environ["PYTHONPATH"] = os.environ.pop(PLAIN_PATH)
+    if not os.environ["PYTHONPATH"]:
+        del os.environ["PYTHONPATH"]
 
 _TARGETS = [[0, 0], [4, 0], [4, 4], [0, 4]]
 

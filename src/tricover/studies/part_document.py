@@ -1,8 +1,10 @@
 """The root document of a run in parts: whose run it is, and how far it is; and the right to write to its folder."""
 
 import json
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from fnmatch import fnmatch
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from tricover.errors import StoreError
-from tricover.formats.writing import make_folder, write_whole
+from tricover.formats.writing import DRAFTS, make_folder, write_whole
 from tricover.simulation import Scenario
 from tricover.simulation.checksums import seal_of
 from tricover.simulation.groups import write_group
@@ -70,11 +72,14 @@ def _looks(file: Path) -> list[int]:
 @contextmanager
 def opened(path: Path, new: Document) -> Iterator[Document]:
     """The root document of a run, new or as it was left, while nobody else writes to it."""
-    if not is_in_parts(path):
+    if not is_in_parts(path) and not _killed_at_once(path):
         place_for_run(path, may_be_taken=False)
         make_folder(path)
     lock = Lock(path)
     try:
+        for depth in ("", "*/", "*/*/"):
+            for draft in path.glob(depth + DRAFTS):  # of those who were killed while they wrote
+                shutil.rmtree(draft) if draft.is_dir() else draft.unlink()
         if not is_in_parts(path):
             if new.long:
                 write_group(path / "scenario", new.long)
@@ -93,11 +98,18 @@ def opened(path: Path, new: Document) -> Iterator[Document]:
         lock.release()
 
 
+def _killed_at_once(path: Path) -> bool:
+    """Whether a run was begun at a place, and killed before it could say whose it is."""
+    names = {each.name for each in path.iterdir()} if path.is_dir() else set()
+    return "lock" in names and all(name in ("lock", "scenario") or fnmatch(name, DRAFTS) for name in names)
+
+
 def all_there(path: Path, document: Mapping[str, Any]) -> bool:
     """Whether all groups of a finished run are there: who removed a damaged one wants it again."""
     stages = [Stage(*each) for each in document["stages"]]
     names = [(TOP, *epoch["parts"]) for epoch in document["epochs"]]
-    who = [path / "epochs" / str(which) / name for which, some in enumerate(names) for name in some]
+    known = [(*some, "anchors", "absent") for some in names]
+    who = [path / "epochs" / str(which) / name for which, some in enumerate(known) for name in some]
     what = [path / "stages" / str(stage.number) / name for stage in stages for name in names[stage.epoch]]
     ends = [path / "desired" / name for name in names[-1]]
     return all(place.exists() for place in (*who, *what, *ends, path / "flags"))

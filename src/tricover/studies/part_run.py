@@ -5,6 +5,7 @@ numbers in the whole team. It knows the targets near its triangles: all of these
 corners are, and its own agents, unless a vehicle misses its reach set. Then it runs again with more targets.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tricover.control.records import RECORDS
 from tricover.goals import settled_configuration
 from tricover.network import Network
 from tricover.simulation import Mission, Scenario, State, Transition, advance
@@ -28,7 +30,18 @@ from tricover.studies.regions import subtrees_of
 from tricover.targets import Targets
 from tricover.vehicles import Mixed, Vehicle
 
-__all__ = ["Course", "Team", "left_at", "run_part", "run_stage", "settle_part", "simulate_top", "start_of"]
+__all__ = [
+    "Course",
+    "Team",
+    "left_at",
+    "memory_at",
+    "run_part",
+    "run_stage",
+    "run_top",
+    "settle_part",
+    "simulate_top",
+    "start_of",
+]
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -88,11 +101,15 @@ class Course(NamedTuple):
 
 
 def run_stage(mission: Mission, state: State, last: int) -> Course:
-    """The steps up to ``last``, or until nothing will ever change; at least one."""
+    """The steps up to ``last``, or until nothing will ever change; at least one.
+
+    Where chance has a say, a step in which nothing changes means nothing; and who learns, learns at rest, too.
+    """
+    ends = bool(mission.exact.all()) and not any(name in RECORDS for name in state.memory)
     taken: list[Transition] = []
     moved, changed = [], []
     decide_all = Incremental()
-    while state.step < last and not (taken and state.still):
+    while state.step < last and not (taken and state.still and ends):
         step = advance(mission, state, decide_all)
         assert step.transition is not None, "a step was taken"
         before, state = state, step.state
@@ -141,13 +158,17 @@ def simulate_top(
     """Run the top of a team through a stage, and write it down; what is there already is kept."""
     place = team.group("stages", stage.number, TOP)
     if not place.exists():
-        network = part.network(np.empty((0, 2)), *frame)
-        nobody = np.empty(0, np.int64), np.empty((1, 0, 2))
-        played = Played(part.numbers, *nobody, stage.first)
-        mission = team.mission(network, part.numbers, paths, stage.first, targets, played)
-        course = run_stage(mission, _begin(team, mission, part, TOP, stage), stage.last)
-        write_group(place, arrays_of(course, part.rows))
+        write_group(place, arrays_of(run_top(team, part, frame, paths, stage, targets), part.rows))
     return summary_of(place)
+
+
+def run_top(team: Team, part: Part, frame: tuple[Ints, int], paths: Floats, stage: Stage, targets: Targets) -> Course:
+    """What the top of a team does in a stage."""
+    network = part.network(np.empty((0, 2)), *frame)
+    nobody = np.empty(0, np.int64), np.empty((1, 0, 2))
+    played = Played(part.numbers, *nobody, stage.first)
+    mission = team.mission(network, part.numbers, paths, stage.first, targets, played)
+    return run_stage(mission, _begin(team, mission, part, TOP, stage), stage.last)
 
 
 def run_part(team: Team, name: str, stage: Stage) -> dict[str, Any]:
@@ -231,7 +252,7 @@ def left_at(place: Path) -> dict[str, NDArray[Any]]:
 def summary_of(place: Path) -> dict[str, Any]:
     """What the whole team has to know of a part's stage."""
     kept = read_group(place, ("settled", "moved", "changed", "miss"))
-    misses = int((kept["miss"] > 0).sum()) if "miss" in kept else 0
+    misses = (kept["miss"] > 0).sum(axis=1) if "miss" in kept else np.zeros(len(kept["settled"]), np.int64)
     return {**{name: kept[name] for name in ("settled", "moved", "changed")}, "misses": misses}
 
 
@@ -248,8 +269,26 @@ def settle_part(team: Team, name: str, stage: Stage, steps: int) -> dict[str, An
         region = subtrees_of(network).region(np.stack([ways[-1], corners]), here).roomy()
         targets = team.field.near(region).at(max(steps - 1, 0))
         desired = settled(team, network, targets, corners, here)
-        write_group(place, {"desired": desired[part.rows]})
+        again = stage._replace(last=steps)
+        more = memory_at(
+            team, name, stage, steps, part, lambda: _run_part(team, name, again, part, corner_places, ways)
+        )
+        write_group(place, {"desired": desired[part.rows], **more})
     return apart(read_group(place)["desired"], end)
+
+
+def memory_at(
+    team: Team, name: str, stage: Stage, steps: int, part: Part, again: Callable[[], Course]
+) -> dict[str, NDArray[Any]]:
+    """What a part's agents remember at the end of a run, if they remember anything and went on after it; else nothing.
+
+    Then they do ``again`` what they did up to the end.
+    """
+    place = team.group("stages", stage.number, name)
+    remembers = any(each.startswith("memory.") for each in attributes_of(place)["checksums"])
+    if not remembers or steps - stage.first >= len(read_group(place, ("settled",))["settled"]):
+        return {}
+    return {f"memory.{each}": values[part.rows] for each, values in again().end.memory.items()}
 
 
 def settled(team: Team, network: Network, targets: Targets, anchors: Floats, here: Floats) -> Floats:

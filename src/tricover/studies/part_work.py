@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tricover.formats.writing import new_draft
 from tricover.network.core import as_choice
 from tricover.network.first_cells import frame_of
 from tricover.network.mentees import RULES
@@ -36,7 +37,17 @@ from tricover.studies.layout import (
     split_cell,
 )
 from tricover.studies.part_document import Document
-from tricover.studies.part_run import Team, apart, left_at, run_part, settle_part, settled, simulate_top
+from tricover.studies.part_run import (
+    Team,
+    apart,
+    left_at,
+    memory_at,
+    run_part,
+    run_top,
+    settle_part,
+    settled,
+    simulate_top,
+)
 from tricover.studies.tiles import TargetsOnDisk, TargetTiles, sort_targets
 from tricover.studies.workers import each_of
 from tricover.targets import Targets
@@ -134,8 +145,9 @@ class Work:
             sort_targets(points, weights, self.path / "targets")
         epochs = self._epochs()
         team, flags = self._team(), _Flags.none()
+        misses: list[list[dict[str, Any]]] = []
         self.document["stages"] = []  # what is there of them is found again
-        misses, step = 0, 0
+        step = 0
         for which, epoch in enumerate(epochs):
             last_epoch = which == len(epochs) - 1
             end = self.scenario.steps if last_epoch else min(epochs[which + 1].start, self.scenario.steps)
@@ -144,7 +156,7 @@ class Work:
                 self._hand_over(team, epochs, stage)
                 facts = self._run(team, epoch, stage)
                 flags = flags.then(facts, stage.last - stage.first)
-                misses += sum(part["misses"] for part in facts)
+                misses.append(facts)
                 self.document["stages"].append(list(stage))
                 step = stage.last
                 found = self._ended(flags, epoch) if last_epoch else None
@@ -152,7 +164,9 @@ class Work:
                     step = end = found
             if step >= self.scenario.steps:
                 break
-        self._finish(team, epochs, flags, step, misses)
+        stages = zip((Stage(*each) for each in self.document["stages"]), misses, strict=True)
+        missed = sum(int(part["misses"][: step - stage.first].sum()) for stage, facts in stages for part in facts)
+        self._finish(team, epochs, flags, step, missed)
 
     def _say(self, work: str, done: int, pieces: int) -> None:
         stages = self.document["stages"]
@@ -345,7 +359,12 @@ class Work:
             known["converged"] = settled_at is not None and close
         self.document |= {"steps": steps, "finished": True, "known": known}
         self.document.write(self.path)
-        shutil.rmtree(self.path / "cells", ignore_errors=True)  # nobody needs it any more
+        self._forget_cells()
+
+    def _forget_cells(self) -> None:
+        """Remove the files of cells, which nobody needs any more; half of them must never be taken for all."""
+        if (self.path / "cells").exists():
+            shutil.rmtree((self.path / "cells").replace(new_draft(self.path)), ignore_errors=True)
 
     def _absent(self, stage: Stage) -> Floats:
         return read_group(self.path / "epochs" / str(stage.epoch) / "absent")["places"]
@@ -360,7 +379,9 @@ class Work:
             anchors = np.where(np.isnan(places), begin[network.anchors], places)
             targets = self._seen.at(min(max(steps - 1, 0), self._last_change(epoch)))
             desired = settled(team, network, targets, anchors, end)
-            write_group(team.group("desired", TOP), {"desired": desired})
+            again = team, part, epoch.frame, epoch.paths, stage._replace(last=steps), self._seen
+            more = memory_at(team, TOP, stage, steps, part, lambda: run_top(*again))
+            write_group(team.group("desired", TOP), {"desired": desired, **more})
         return apart(read_group(team.group("desired", TOP))["desired"], end)
 
 

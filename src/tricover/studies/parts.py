@@ -80,6 +80,8 @@ def simulate_parts(
 
 def _check(scenario: Scenario) -> None:
     """Refuse what cannot be done in parts, in one line that says what can."""
+    if not scenario.steps:
+        raise InputError("steps = 0: there is nothing to do in parts: use simulate")
     control, world = scenario.control, scenario.world
     perfect = world.channel(0).perfect and world.sight is None
     refused = {

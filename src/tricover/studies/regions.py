@@ -22,6 +22,8 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
+_ROUNDING = 8 * float(np.finfo(np.float64).eps)
+
 
 class Region(NamedTuple):
     """Some convex pieces of the plane."""
@@ -76,7 +78,8 @@ class Region(NamedTuple):
         directions = self.limits.directions
         middle = np.einsum("nx,skx->nsk", (low + high) / 2, directions)
         half = np.einsum("nx,skx->nsk", (high - low) / 2, np.abs(directions))
-        # What rounding may take from the middle, pieces have room for.
+        # A box may be far larger than a piece, and so may be what rounding does to it.
+        half += _ROUNDING * np.einsum("nx,skx->nsk", np.maximum(np.abs(low), np.abs(high)), np.abs(directions))
         apart = (middle + half < self.limits.low) | (middle - half > self.limits.high)
         return np.asarray(~apart.any(axis=2))
 

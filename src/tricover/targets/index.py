@@ -43,6 +43,7 @@ _ROW_SHAPE = 5.0  # a row holds this many times √D targets: measured best on t
 _FEW_TARGETS = 500  # whose rows are along the axes in any case
 _STRIP = 0.5  # square of the correlation of x and y from which on rows follow the strip in which targets stand
 _BEYOND_ROUNDING = 1e6  # times as far apart as rounding moves them: heights that may be taken for heights
+_STEEPEST = 1e200  # rows: a hundred decades below what floats hold, which is how far coordinates go
 _PER_BIN = 2  # targets per bin, if they were even
 _FEW_TRIANGLES = 4096  # that are looked up in any order
 _FEW_JUMPS = 0.25  # from one triangle to the next beyond the neighbouring tiles; with fewer, sorting does not pay
@@ -174,7 +175,8 @@ def _heights(positions: Floats) -> tuple[Floats, float, float]:
             slope = both / long
             heights = ys - slope * xs
             slack = 4 * _EPS * float((np.abs(ys) + abs(slope) * np.abs(xs)).max())
-            if np.isfinite(slack) and np.ptp(heights) > _BEYOND_ROUNDING * slack:
+            # Corners of triangles may be as far away as coordinates go: their heights have to be numbers, too.
+            if abs(slope) < _STEEPEST and np.ptp(heights) > _BEYOND_ROUNDING * slack:
                 return heights, slope, slack
     return ys, 0.0, 0.0
 
