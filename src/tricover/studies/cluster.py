@@ -4,8 +4,9 @@ A chunk is as many rows as take about half a second, so that handing it out (som
 as nobody knows how long a row takes, it is one row. Towards the end chunks get smaller, so that nobody waits for the
 last one. Each worker is given two chunks at a time: one that it does, and one that waits.
 
-What may die: a worker, and Dask gives its chunks to others. A chunk that takes its workers along, again and again, is
-done row by row, and the row that does it is one with an error. The scheduler: what was handed out is forgotten, and
+What may die: a worker, and Dask gives its chunks to others. When workers die again and again, Dask gives up all chunks
+that they had been given. Their rows are done at the end, one by one, with nothing else on any worker: so the row that
+does it is known, and is one with an error. The scheduler: what was handed out is forgotten, and
 handed out again when it is back. What is done is never done again: rows are with us as soon as their chunk is.
 """
 
@@ -137,7 +138,8 @@ class _Work:
 
     def __init__(self, numbers: list[int]) -> None:
         self.left = numbers[::-1]  # the next one last
-        self.alone: list[int] = []  # rows of chunks that took their workers along
+        self.alone: list[int] = []  # rows that may have taken their workers along: to be done with nobody beside them
+        self.suspects: set[int] = set()  # these, and who is being done like that
         self.given: dict[Any, list[int]] = {}
         self.seconds: float | None = None
 
@@ -148,9 +150,9 @@ class _Work:
         return len(self.left) + len(self.alone) + sum(map(len, self.given.values()))
 
     def chunk(self, slots: int) -> list[int]:
-        """The next rows to be handed out."""
+        """The next rows to be handed out; none if they have to wait for others."""
         if not self.left:
-            return [self.alone.pop()]
+            return [self.alone.pop()] if self.alone and not self.given else []
         size = 1
         if self.seconds is not None:
             rate = 1 / max(self.seconds, CHUNK / _MOST)
@@ -170,6 +172,7 @@ class _Work:
         for numbers in reversed(self.given.values()):
             self.left += numbers[::-1]
         self.given.clear()
+        self.suspects = set(self.alone)
 
 
 def _until_lost(client: Any, job: Job, work: _Work) -> Generator[list[Row], None, None]:
@@ -179,8 +182,7 @@ def _until_lost(client: Any, job: Job, work: _Work) -> Generator[list[Row], None
     try:
         while work:
             slots = max(1, sum(client.nthreads().values()))
-            while len(work.given) < AHEAD * slots and (work.left or work.alone):
-                numbers = work.chunk(slots)
+            while len(work.given) < AHEAD * slots and (numbers := work.chunk(slots)):
                 work.given[client.submit(do_chunk, base, numbers, pure=False)] = numbers
             with suppress(TimeoutError), client.as_current():
                 distributed.wait(list(work.given), timeout=_GLANCE, return_when="FIRST_COMPLETED")
@@ -204,8 +206,9 @@ def _rows_of(future: Any, work: _Work) -> list[Row]:
         if not isinstance(failure, KilledWorker):
             raise ClusterError(f"the workers cannot do a study: {type(failure).__name__}: {failure}")
         del work.given[future]
-        if len(numbers) > 1:
+        if numbers[0] not in work.suspects:
             work.alone += numbers[::-1]
+            work.suspects.update(numbers)
             return []
         return [
             Row(numbers[0], {}, "KilledWorker: all processes that ran it came to an end: is it too large, or too long?")
