@@ -33,6 +33,18 @@ def test_in_parts(team, tmp_path):
     again = run(team, "-o", str(tmp_path / "run"), "--in-parts", "--agents-per-part", "20", "--json")
     facts = json.loads(again.output)
     assert (facts["settled_at"], facts["converged"], facts["steps"]) == (whole.settled_at, True, whole.steps)
+    assert facts["parts"] == len(list((tmp_path / "run" / "stages" / "0").iterdir())) - 1
+    assert f"{facts['parts']} below the top" in done.output
+
+
+def test_in_one_piece_where_nothing_can_be_cut(tmp_path):
+    given = tc.Scenario(
+        reference=np.random.default_rng(1).random((60, 2)), targets=[[0.3, 0.4]], control={"goal": "cellplan"}
+    )
+    given.save(tmp_path / "team.toml")
+    done = run(tmp_path / "team.toml", "-o", str(tmp_path / "run"), "--in-parts")
+    assert "one piece" in done.output
+    np.testing.assert_array_equal(tc.Run.open(tmp_path / "run").positions, tc.simulate(given).positions)
 
 
 @pytest.mark.parametrize(

@@ -65,3 +65,8 @@ def values(table):
         for name in table
     }
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def middle(network):
+    """A goal rule: everybody goes to the middle of its triangle."""
+    return lambda agents, triangles, targets: triangles.mean(axis=1)

@@ -321,23 +321,48 @@ def test_a_document_that_was_changed_is_noticed(tmp_path):
         ({"control": {"motion": "morph"}}, "control.motion = 'morph'"),
         ({"control": {"goal": "voronoi"}}, "control.goal = 'voronoi'"),
         ({"control": {"goal": "cellplan"}}, "control.goal = 'cellplan'"),
-        ({"control": {"goal": "tests.own_rules:somewhere"}}, "control.goal"),
+        ({"control": {"goal": "descent", "motion": "morph"}}, "control.motion = 'morph'"),
+        ({"control": {"goal": "tests.studies.small:middle"}}, "control.goal = 'tests.studies.small:middle'"),
         ({"control": {"polish": 3}}, "control.polish"),
         ({"world": {"delay": 1}}, "world"),
         ({"world": {"sight": 3.0}}, "world"),
-        ({"safety": {"separation": 0.1}}, "safety.separation"),
+        ({"safety": {"separation": 0.1}, "agents": 30}, "safety.separation"),
+        ({"steps": 0}, "steps = 0"),
     ],
     ids=str,
 )
-def test_what_cannot_be_done_in_parts_is_refused(tmp_path, changes, key):
-    with pytest.raises(InputError, match=rf"^{key}.*: .*use simulate$"):
-        in_parts(scenario(**changes), tmp_path)
-    assert not (tmp_path / "run").exists()
+def test_who_has_to_hear_of_other_parts_runs_in_one_piece(tmp_path, changes, key):
+    given, works = scenario(**{"agents": 90, "steps": 30, **changes}), []
+    run = in_parts(given, tmp_path, progress=lambda now: works.append(now.work))
+    assert differences(tc.simulate(given), run) == []
+    assert set(works) == {f"in one piece, for {key}"}
+    np.testing.assert_array_equal(tc.Run.open(tmp_path / "run").positions, run.positions)
+    written = {path: path.stat().st_mtime_ns for path in (tmp_path / "run").rglob("c/*")}
+    np.testing.assert_array_equal(in_parts(given, tmp_path).positions, run.positions)
+    assert written == {path: path.stat().st_mtime_ns for path in (tmp_path / "run").rglob("c/*")}, "it was finished"
+
+
+def test_one_piece_is_gone_on_with_and_keeps_to_its_place(tmp_path):
+    given = scenario(agents=60, control={"motion": "morph"}, steps=40)
+
+    def end_at(now):
+        if now.step == 9:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        in_parts(given, tmp_path, progress=end_at)
+    assert tc.Run.open(tmp_path / "run").steps == 9
+    assert differences(tc.simulate(given), in_parts(given, tmp_path)) == []
+    with pytest.raises(StoreError, match="another scenario"):
+        in_parts(given.replace(seed=2), tmp_path)
+    with pytest.raises(StoreError, match="run exists: choose another place"):
+        in_parts(scenario(agents=60), tmp_path)
+    in_parts(scenario(agents=60), tmp_path / "other")
+    with pytest.raises(FileFormatError, match="is a run in parts, which simulate_parts goes on with"):
+        in_parts(given, tmp_path / "other")
 
 
 def test_bad_arguments(tmp_path):
-    with pytest.raises(InputError, match=r"^steps = 0: .*: use simulate$"):
-        in_parts(scenario(steps=0), tmp_path)
     with pytest.raises(InputError, match="simulate_parts takes a Scenario, not list"):
         tc.simulate_parts([], tmp_path / "run")
     with pytest.raises(InputError, match="agents_per_part must be a whole number from 1 on, not 0"):

@@ -70,6 +70,7 @@ def _say(run: "Run", output: Path, name: str, *, as_json: bool, quiet: bool) -> 
         "converged": run.converged,
         "largest_error": run.largest_error,
         "misses": run.missed,
+        "parts": _parts(run),
         "store": str(output),
     }
     if as_json:
@@ -78,6 +79,7 @@ def _say(run: "Run", output: Path, name: str, *, as_json: bool, quiet: bool) -> 
         return
     rows = {
         "agents": f"{run.agents:,}",
+        "parts": f"{facts['parts']:,} below the top" if facts["parts"] else "one piece: agents hear of others near by",
         "steps": str(run.steps),
         "settled": "no" if run.settled_at is None else f"at step {run.settled_at}",
         "converged": "yes" if run.converged else "no",
@@ -89,6 +91,13 @@ def _say(run: "Run", output: Path, name: str, *, as_json: bool, quiet: bool) -> 
     for what, value in rows.items():
         table.add_row(what, value)
     show(table)
+
+
+def _parts(run: "Run") -> int:
+    """How many parts there are below the top; 0: the team was run in one piece."""
+    from tricover.simulation.parts_reader import PartsReader
+
+    return len(run.record.names(0)) - 1 if isinstance(run.record, PartsReader) else 0
 
 
 @contextmanager

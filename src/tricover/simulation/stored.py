@@ -214,6 +214,8 @@ def _parsed(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise _document_damaged(path) from None
     attributes = document.get("attributes") if isinstance(document, dict) else None
+    if isinstance(attributes, dict) and "parts" in attributes:
+        raise FileFormatError(f"{path} is a run in parts, which simulate_parts goes on with: choose another place")
     if not isinstance(attributes, dict) or "marker" not in attributes:
         raise FileFormatError(f"{path}: this is not the store of a run")
     return dict(document)

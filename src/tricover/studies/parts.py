@@ -9,6 +9,9 @@
 
 Each piece of work is written whole or not at all, in a folder of its own. So whatever is lost, workers, the scheduler
 or everything, the same call goes on where it was. All processes have to see the folder by the same path.
+
+Where agents of different parts would have to hear of each other, there is nothing to cut: such a team is run in one
+piece, by this process, and the run is stored as ``simulate`` stores it. It takes as much memory as there.
 """
 
 import os
@@ -19,7 +22,7 @@ from tricover.errors import InputError
 from tricover.goals._subtrees import MORE
 from tricover.goals.rules import RULES
 from tricover.own import label_of
-from tricover.simulation import Run, Scenario
+from tricover.simulation import Progress, Run, Scenario, simulate
 from tricover.simulation.telling import has_phases
 from tricover.studies.ground import open_sources
 from tricover.studies.layout import Sizes
@@ -46,7 +49,8 @@ def simulate_parts(
 
     Args:
         scenario: what to run, with a formation and targets that may be larger than memory where they are plain NPY
-            files or Zarr arrays of pairs of coordinates. Goals are "centroid", "predictive", "rollout" or "reference".
+            files or Zarr arrays of pairs of coordinates. With the goals "centroid", "predictive", "rollout" and
+            "reference" it is cut; see docs/cluster.md for what is run in one piece.
         store: a folder for the run. What is there of the same run, finished or not, is kept and gone on with.
         client: of a Dask cluster whose workers see the folder by the same path; None: here, part by part.
         agents_per_part: how large parts are, about.
@@ -65,26 +69,26 @@ def simulate_parts(
     """
     if not isinstance(scenario, Scenario):
         raise InputError(f"simulate_parts takes a Scenario, not {type(scenario).__name__}: Scenario.load reads a file")
-    _check(scenario)
     if type(agents_per_part) is not int or agents_per_part < 1:
         raise InputError(f"agents_per_part must be a whole number from 1 on, not {agents_per_part!r}")
+    report = progress or (lambda _: None)
+    if (reason := _not_to_be_cut(scenario)) is not None:
+        return _in_one_piece(scenario, store, reason, report)
     whole = MORE if scenario.control.goal == "rollout" else 0
     sizes = Sizes(max(agents_per_part, whole), whole)
     path = Path(store).absolute()
     sources = open_sources(scenario)
     with opened(path, Document.of(scenario, sources, sizes.most)) as document:
         if not (document["finished"] and all_there(path, document)):
-            Work(scenario, sources, path, document, client, sizes, progress or (lambda _: None)).do()
+            Work(scenario, sources, path, document, client, sizes, report).do()
     return Run.open(path)
 
 
-def _check(scenario: Scenario) -> None:
-    """Refuse what cannot be done in parts, in one line that says what can."""
-    if not scenario.steps:
-        raise InputError("steps = 0: there is nothing to do in parts: use simulate")
+def _not_to_be_cut(scenario: Scenario) -> str | None:
+    """By which key of a scenario agents of different parts would have to hear of each other; None: there is none."""
     control, world = scenario.control, scenario.world
     perfect = world.channel(0).perfect and world.sight is None
-    refused = {
+    together = {
         f"control.motion = {control.motion!r}": control.motion == "morph",
         f"control.goal = {label_of(control.goal)!r}": control.goal not in RULES,
         "control.polish": has_phases(scenario),
@@ -92,7 +96,19 @@ def _check(scenario: Scenario) -> None:
         "world": not perfect,
         "safety.separation": scenario.safety.separation is not None,
         "formation.assign": scenario.formation.assign,
+        "steps = 0": not scenario.steps,
     }
-    for key, there in refused.items():
-        if there:
-            raise InputError(f"{key}: agents of different parts would have to hear of each other: use simulate")
+    return next((key for key, there in together.items() if there), None)
+
+
+def _in_one_piece(scenario: Scenario, store: str | os.PathLike[str], reason: str, report: Report) -> Run:
+    """Run a team that cannot be cut; what is there of the same run is gone on with."""
+
+    def tell(now: Progress) -> None:
+        report(PartsProgress(f"in one piece, for {reason}", now.step, now.steps, now.step))
+
+    report(PartsProgress(f"in one piece, for {reason}", 0, scenario.steps, 0))
+    run = simulate(scenario, store, resume=Path(store).exists(), progress=tell)
+    if run.interrupted:
+        raise KeyboardInterrupt  # as from a run in parts
+    return run
