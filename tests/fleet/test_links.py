@@ -199,7 +199,9 @@ def test_tokens_are_seen_by_those_who_come_later_and_of_their_owners_only(fleet)
         token.undeclare()
     for name in ("agent-1", "recorder"):
         until(lambda name=name: (False, "tricover/m/agent/0/alive/last") in fleet.alive[name], "it is still alive")
-        assert {place for _, place in fleet.alive[name]} == {f"tricover/m/agent/0/alive/{x}" for x in ("first", "last")}
+        seen = {place for _, place in fleet.alive[name] if not place.startswith(f"tricover/m/{name}/")}
+        # The recorder may hear late that a token of its own, of another test, is gone.
+        assert seen == {f"tricover/m/agent/0/alive/{x}" for x in ("first", "last")}
 
 
 def test_nobody_asks_and_nobody_answers(fleet):
