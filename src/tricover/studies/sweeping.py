@@ -26,7 +26,7 @@ from tricover.studies.journal import Journal, journal_of
 from tricover.studies.measures import MEASURES
 from tricover.studies.rows import Job, Row, rows_here
 from tricover.studies.study import Study
-from tricover.studies.table import check_table_name, import_pandas, table_of, write_table
+from tricover.studies.table import check_pandas, check_table_name, table_of, write_table
 from tricover.threads import workers as cores
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ __all__ = ["StudyProgress", "sweep"]
 
 BATCH = 0.5  # seconds after which rows that were done here are kept
 START = 1.5  # seconds to start a cluster on this machine: for less work it is not worth it
-_LOOK = 0.1  # seconds after which this process looks whether others should start, or have
+_LOOK = 0.02  # seconds after which this process looks whether others should start, or have
 _MARK = "study.txt"  # in a folder of runs that are kept: whose they are
 
 
@@ -108,7 +108,7 @@ def sweep(
         raise InputError(f"workers must be a whole number from 1 on, not {workers!r}")
     if client is not None and workers is not None:
         raise InputError("workers are processes on this machine, and a cluster has its own: give client or workers")
-    import_pandas()
+    check_pandas()  # it takes its time to be imported: at the end, or workers would start later
     if store is not None:
         check_table_name(store)
     with ExitStack() as stack:

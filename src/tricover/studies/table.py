@@ -6,6 +6,7 @@ mixed kinds are texts. ``table.attrs`` says which columns are keys and which are
 
 import os
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,17 +18,22 @@ from tricover.studies.rows import Row
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["check_table_name", "import_pandas", "read_table", "table_of", "write_table"]
+__all__ = ["check_pandas", "check_table_name", "import_pandas", "read_table", "table_of", "write_table"]
 
 _ENDINGS = (".parquet", ".csv")
 
 
+def check_pandas() -> None:
+    """Complain where the library pandas is not installed, in an error that names the extra."""
+    if find_spec("pandas") is None:
+        raise MissingExtraError("studies need the library pandas: pip install 'tricover[cluster]'")
+
+
 def import_pandas() -> Any:
-    """The library pandas; without it an error that names the extra."""
-    try:
-        import pandas
-    except ModuleNotFoundError:
-        raise MissingExtraError("studies need the library pandas: pip install 'tricover[cluster]'") from None
+    """The library pandas; see ``check_pandas``."""
+    check_pandas()
+    import pandas
+
     return pandas
 
 
