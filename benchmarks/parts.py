@@ -2,9 +2,14 @@
 
 Agents and as many targets are uniform in a square; the rule is "balanced". Everything counts, from NPY files to all
 positions of all steps on disk and the desired configuration; of one piece the run alone, in memory, on all cores.
+
+A worker computes in one thread, but reads, packs and writes in others: left alone, a single one keeps 1.3 cores busy.
+So workers are compared as clusters run them, held to a core each, and as they are on this machine.
 """
 
+import os
 from collections.abc import Iterator
+from itertools import cycle
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -24,20 +29,35 @@ def rows() -> Iterator[Row]:
         team, larger = scenario(folder, agents // 10), scenario(folder, agents)
         tc.simulate(team)  # compiles
         whole = seconds(lambda: tc.simulate(larger))
+        what = f"{agents:,} agents over as many targets, in parts, two workers"
+        (_, one), (_, two) = (timed(team, larger, folder, workers, held=True) for workers in (1, 2))
+        yield Row(f"{what}, a core each", span(two), f"{span(one)} one", one / two, 1.5)
         (_, one), (small, two) = (timed(team, larger, folder, workers) for workers in (1, 2))
-        what = f"{agents:,} agents over as many targets"
-        yield Row(f"{what}, in parts, two workers", span(two), f"{span(one)} one", one / two, 1.5)
-        yield Row(f"{what}, in parts, two workers", span(two), f"{span(whole)} one piece", whole / two)
+        yield Row(what, span(two), f"{span(one)} one", one / two)
+        yield Row(what, span(two), f"{span(whole)} one piece", whole / two)
         note = f"{small / agents * 1e7:.3g} µs an agent with a tenth of them"
         yield Row("time of ten times as many agents", span(two), span(small), two / small / 10, 1.3, True, note)
 
 
-def timed(team: tc.Scenario, larger: tc.Scenario, folder: Path, workers: int) -> tuple[float, float]:
-    """Seconds that both teams take with so many workers."""
-    with own_cluster(workers) as client:
-        in_parts(team, folder / f"first-{workers}", client)  # workers load their kernels
-        small = seconds(lambda: in_parts(team, folder / f"small-{workers}", client))
-        return small, seconds(lambda: in_parts(larger, folder / f"large-{workers}", client))
+def timed(
+    team: tc.Scenario, larger: tc.Scenario, folder: Path, workers: int, held: bool = False
+) -> tuple[float, float]:
+    """Seconds that both teams take with so many workers, which may be held to a core each."""
+    with own_cluster(workers) as client, TemporaryDirectory(dir=folder) as name:
+        if held:
+            addresses = client.scheduler_info(n_workers=-1)["workers"]
+            for core, address in zip(cycle(sorted(os.sched_getaffinity(0))), addresses):
+                client.run(hold, core, workers=[address])
+        place = Path(name)
+        in_parts(team, place / "first", client)  # workers load their kernels
+        small = seconds(lambda: in_parts(team, place / "small", client))
+        return small, seconds(lambda: in_parts(larger, place / "large", client))
+
+
+def hold(core: int) -> None:
+    """Keep this process, with all its threads, on a core."""
+    for thread in os.listdir("/proc/self/task"):
+        os.sched_setaffinity(int(thread), {core})
 
 
 def scenario(folder: Path, agents: int) -> tc.Scenario:
