@@ -1,7 +1,8 @@
 """A study of 2,000 runs of 57 agents: a plain loop, joblib and ours on two workers, in the same run; one table.
 
 All three do the same for each row: change the scenario, simulate it, take the default measures. joblib's workers are
-started by its first call, ours by a client: both are counted, and counted again where they are there already.
+started by its first call, ours by a client: both are counted, and counted again where they are there already. A second
+study of a program forks its workers from a process that is there already.
 """
 
 from collections.abc import Iterator
@@ -26,9 +27,11 @@ def rows() -> Iterator[Row]:
     plain = seconds(lambda: found.update(plain=[do_row(job, row).values for row in range(len(study.design))]))
     theirs = seconds(lambda: found.update(joblib=beside(job)))
     mine = seconds(lambda: found.update(ours=sweep(study)))
+    second = seconds(lambda: sweep(study))
     what = f"a study of {len(study.design):,} runs of 57 agents, {WORKERS} workers"
     yield Row(f"{what}, start included", span(mine), f"{span(plain)} plain loop", plain / mine, 1.6)
     yield Row(f"{what}, start included", span(mine), f"{span(theirs)} joblib", theirs / mine)
+    yield Row(f"{what}, a second study, start included", span(second), f"{span(plain)} plain loop", plain / second, 1.6)
     with own_cluster(WORKERS) as client:
         sweep(study.model_copy(update={"seeds": 100}), client=client)  # each worker loads its kernels
         again = seconds(lambda: sweep(study, client=client))

@@ -169,11 +169,63 @@ resolution = 6
 duration = 0.5
 """
 
-#: Files that lie beside a scenario, a log or a network and are not broken themselves.
+STUDIES = [
+    """
+name = "goals"
+scenario = "team.toml"
+measures = ["settled_at", "coverage_cost", "certificate"]
+cases = [{ vehicle = "exact" }, { vehicle = { kind = "anywhere" }, network.core = [20, 15] }]
+[over]
+control.goal = ["centroid", "reference"]
+""",
+    """
+seeds = [0, 7]
+[scenario]
+steps = 4
+reference = [[0, 0], [40, 0], [40, 30], [0, 30], [20, 14], [9, 11]]
+targets = [[3, 4], [11, 8], [18, 19]]
+[draws]
+count = 3
+seed = 5
+method = "latin"
+[draws.keys]
+control.gamma = { uniform = [0.5, 0.9] }
+control.resolution = { integers = [3, 6] }
+control.alpha = { log = [0.1, 10.0] }
+network.mentee = { choice = ["fermat", "balanced"] }
+[figure]
+over = "control.gamma"
+measures = ["steps"]
+by = "network.mentee"
+""",
+    """
+seeds = 2
+keep = "runs"
+[scenario]
+steps = 3
+[scenario.formation]
+generator = "square"
+agents = 9
+size = 10.0
+[scenario.targets]
+generator = "clusters"
+count = 12
+centres = [[0, 0], [3, 2]]
+spread = 0.5
+[over]
+steps = { from = 1, to = 3, step = 1 }
+vehicle.wind = [[0, 0], [1, 0.5]]
+vehicle.kind = ["quadrotor"]
+control.beta = { from = 1.0, to = 100.0, count = 2, log = true }
+""",
+]
+
+#: Files that lie beside a scenario, a study, a log or a network and are not broken themselves.
 COMPANIONS = {
     "team.csv": "x,y\n" + "\n".join(f"{x},{y}" for x, y in TEAM.tolist()) + "\n",
     "targets.geojson": json.dumps(GEOJSON),
     "targets.csv": "x,y\n" + "\n".join(f"{x},{y}" for x, y in TARGETS.tolist()) + "\n",
+    "team.toml": '[formation]\nfile = "team.csv"\n[targets]\nfile = "targets.csv"\n',
     "network.json": tc.build_network(TEAM).to_json(),
 }
 
@@ -193,6 +245,7 @@ def seeds(kind: str) -> tuple[bytes, ...]:
         "zones": [json.dumps(zones) for zones in ZONES],
         "toml": [*SCENARIOS],
         "flight": [FLIGHT],
+        "study": [*STUDIES],
         "network": [_network("fermat", None), _network("balanced", 5), _repaired(), _in_space()],
         "log": [_log()],
         "mission": [_mission()],

@@ -51,7 +51,7 @@ def _is_toml(value: Any) -> bool:
 
 
 TOML_VALUES = [value for value in VALUES if _is_toml(value)]
-_DEEP = ("toml", "flight", "network", "mission")  # kinds in which a broken byte is seen at once
+_DEEP = ("toml", "flight", "study", "network", "mission")  # kinds in which a broken byte is seen at once
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][-+]?\d+)?")
 
 
@@ -252,6 +252,7 @@ _STRUCTURED: dict[str, Callable[[bytes, random.Random], bytes]] = {
     "mission": _json,
     "toml": _toml,
     "flight": _toml,
+    "study": _toml,
     "csv": _table,
     "tsv": _table,
     "txt": _table,

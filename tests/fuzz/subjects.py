@@ -27,19 +27,17 @@ from tricover.formats.raster import read_raster
 from tricover.geometry import as_zones
 from tricover.simulation.loop import steps
 from tricover.simulation.mission import Mission
+from tricover.studies import Study
+from tricover.studies.design import changed
 
 __all__ = ["SUBJECTS", "Subject"]
 
 DENSITY = 1e-5  # points per square metre: a few in each of the corpus' polygons
 MANY = 10_000  # points that are not written and read again
 TRIANGLE = [[-1e3, -1e3], [1e3, -1e3], [0, 1e3]]
-AGENTS, COUNT, STEPS, RESOLUTION, ROUNDS = (
-    40,
-    60,
-    3,
-    8,
-    3,
-)  # scenarios that ask for more are cut to this before they run
+# Scenarios that ask for more are cut to this before they run.
+AGENTS, COUNT, STEPS, RESOLUTION, ROUNDS = 40, 60, 3, 8, 3
+RUNS = 24  # studies with more are only read
 
 
 ROOM = 2 << 30  # bytes: scenarios that ask for more must be refused as they are
@@ -138,6 +136,16 @@ def small(given: tc.Scenario) -> tc.Scenario:
     return given.replace(**changes)
 
 
+def study(path: Path) -> None:
+    """A study is read, saved and read again; its first and its last run are begun."""
+    found = Study.load(path)
+    copy = path.with_name("copy.toml")
+    found.save(copy)
+    assert Study.load(copy).fingerprint == found.fingerprint
+    for row in {0, len(found.design) - 1}:
+        run(Mission.of(small(changed(found.scenario, found.design[row]))))
+
+
 def network(path: Path) -> None:
     """A network file is read and written again, as JSON and as a graph; a plane one gives places to go to."""
     found = tc.Network.from_json(read_text(path))
@@ -213,6 +221,20 @@ def on_scenario(path: Path, name: str, *more: object) -> None:
     command(name, path, *more)
 
 
+def on_study(path: Path) -> None:
+    """A study of a few small runs is done, in this process; of others it is enough that they can be read."""
+    more: tuple[str, ...] = ()
+    with contextlib.suppress(tc.TricoverError):
+        found = Study.load(path)
+        found = found.model_copy(update={"scenario": small(found.scenario)})
+        found.save(path)
+        runs = [changed(found.scenario, found.design[row]) for row in range(min(len(found.design), RUNS + 1))]
+        if len(runs) > RUNS or any(small(each) != each for each in runs):
+            return
+        more = ("--report", str(path.with_name("study.html"))) if found.seeds else ()
+    command("sweep", path, "-o", path.with_name("table.csv"), "--overwrite", "--workers", 1, "--json", *more)
+
+
 def certify_log(path: Path) -> None:
     command("certify", path, "--network", path.with_name("network.json"), "--json")
 
@@ -253,6 +275,7 @@ SUBJECTS = {
         Subject("map", "map", ".npy", area),
         Subject("tif", "tif", ".tif", area),
         Subject("scenario", "toml", ".toml", scenario),
+        Subject("study", "study", ".toml", study),
         Subject("zones", "zones", ".geojson", zones),
         Subject("network", "network", ".json", network),
         Subject("mission", "mission", ".json", mission),
@@ -261,6 +284,7 @@ SUBJECTS = {
         *_on_points("plan", "-n", 5),
         *_on_points("compare", "--agents", 6),
         _on_scenario("run", "run", "--json"),
+        Subject("tricover sweep", "study", ".toml", on_study, 5),
         _on_scenario("certify scenario", "certify", "--json"),
         Subject("tricover certify log", "log", ".csv", certify_log, 10),
         Subject("tricover certify --network", "network", ".json", certify_with_network, 10),

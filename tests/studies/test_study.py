@@ -125,6 +125,7 @@ def test_a_range_has_both_ends(low, step, count):
     )
 
 
+RANGE = "{ from = 0, to = 1, count = 100000 }"
 BAD = {
     "[over]\ncontrol.gaol = [1]": "unknown key 'control.gaol'; did you mean 'goal'?",
     "[over]\nseed = 3": "seed: give a list of values",
@@ -152,6 +153,15 @@ BAD = {
     "[over]\nseed = { from = 0, to = 1e12, step = 1 }": "need about",
     "seeds = 10000000": "need about",
     "seeds = 10000\n[over]\nsteps = { from = 1, to = 1000, step = 1 }": "need about",
+    f"seeds = {10**400}": "a whole number of 1329 bits seeds need about",
+    "seeds = 1000000\n[over]\n"
+    + "\n".join(f"control.{key} = {RANGE}" for key in ("alpha", "beta", "gamma")): "need about",
+    "cases = 1.5": "cases: should be a valid tuple",
+    f"[over]\ncontrol.alpha = {{ from = 0, to = {10**400}, count = 3 }}": "must be finite numbers",
+    "[over]\ncontrol.alpha = { from = 0, to = 1, step = 5e-324 }": "do not lead from 0 to 1",
+    "[draws]\ncount = 3\nkeys.seed.integers = [0, 10000000000000000]": "whole numbers up to 2^53",
+    f"[draws]\ncount = 3\nkeys.control.alpha.uniform = [0, {10**400}]": "uniform must be [least, most]",
+    "[draws]\ncount = 3\nkeys.control.alpha.uniform = [-1e308, 1e308]": "uniform must be [least, most]",
     "seeds =": "not a TOML file",
 }
 

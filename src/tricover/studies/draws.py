@@ -30,6 +30,7 @@ _ENDS, _OF_RANGES = {"from", "to"}, {"from", "to", "step", "count", "log"}
 _KINDS = ("uniform", "log", "integers", "choice")
 _BYTES = 1000.0  # that a value takes, with its label
 _MOST = 10**7  # rows of draws: whoever wants more means something else
+_LARGEST = 1e100  # as in point files: differences and ratios of numbers are numbers, too
 
 
 def is_range(given: object) -> bool:
@@ -65,9 +66,10 @@ def _range(key: str, from_: Any, to_: Any, step_: Any = None, count_: Any = None
         raise InputError(f"{key}: a range has a step or a count, and with log = true a count")
     if count_ is not None:
         return _counted(key, from_, to_, count_, bool(log_))
-    if not step_ or (to_ - from_) / step_ < 0:
+    steps = (to_ - from_) / step_ if step_ else -1.0
+    if not 0 <= steps <= _LARGEST:
         raise InputError(f"{key}: steps of {step_} do not lead from {from_} to {to_}")
-    count = int((to_ - from_) / step_ * (1 + 1e-12) + 1e-9) + 1  # so that the end belongs to it, in spite of rounding
+    count = int(steps * (1 + 1e-12) + 1e-9) + 1  # so that the end belongs to it, in spite of rounding
     check_room(_BYTES * count, f"{key}: {count} values")
     return [from_ + step_ * place for place in range(count)]
 
@@ -77,14 +79,15 @@ def _counted(key: str, low: float, high: float, count: Any, log: bool) -> list[A
         raise InputError(f"{key}: count must be a whole number from 2 to {_MOST}, not {shown(count)}")
     if log and not min(low, high) > 0:
         raise InputError(f"{key}: with log = true both ends of a range must be above 0")
-    values = np.geomspace(low, high, count) if log else np.linspace(low, high, count)
+    ends = float(low), float(high)
+    values = np.geomspace(*ends, count) if log else np.linspace(*ends, count)
     rounded = np.array([float(f"{value:.15g}") for value in values])  # 0.7 rather than 0.7000000000000001
     whole = isinstance(low, int) and isinstance(high, int) and not log and bool((rounded % 1 == 0).all())
     return [int(value) for value in rounded] if whole else [float(value) for value in rounded]
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and bool(np.isfinite(value))
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST
 
 
 class Draws(Section):
@@ -139,8 +142,8 @@ def _check(key: str, given: Mapping[str, Any]) -> None:
         raise InputError(f"draws.keys.{key}: {kind} must be [least, most], not {shown(ends)}")
     if kind == "log" and not ends[0] > 0:
         raise InputError(f"draws.keys.{key}: log must be [least, most], both above 0, not {shown(ends)}")
-    if kind == "integers" and not all(isinstance(end, int) for end in ends):
-        raise InputError(f"draws.keys.{key}: integers must be two whole numbers, not {shown(ends)}")
+    if kind == "integers" and not all(isinstance(end, int) and abs(end) <= 2**53 for end in ends):
+        raise InputError(f"draws.keys.{key}: integers must be two whole numbers up to 2^53, not {shown(ends)}")
 
 
 def _spread(given: Mapping[str, Any], uniforms: NDArray[np.float64]) -> list[Any]:

@@ -36,6 +36,7 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from hashlib import sha256
+from math import prod
 from pathlib import Path
 from typing import Any, Self
 
@@ -99,7 +100,8 @@ class Study(Section):
             raise InputError(explain(error, type(self))) from None
         check_keys(self.design.axes)
         check_measures(self.measures)
-        check_room(_ROW_BYTES * len(self.design), f"the results of {len(self.design):,} runs")
+        rows = prod(len(axis.changes) for axis in self.design.axes)  # may be more than ``len`` can say
+        check_room(_ROW_BYTES * rows, f"the results of {rows:,} runs")
 
     @property
     def columns(self) -> tuple[Any, ...]:
@@ -146,7 +148,7 @@ class Study(Section):
         plain: dict[str, Any] = as_plain(self, np.ndarray.tolist)
         try:
             json.dumps(plain)
-        except TypeError as error:
+        except (TypeError, ValueError) as error:  # nor has JSON a word for numbers of thousands of digits
             raise InputError(
                 f"a value of this study cannot be written down: {error}; give numbers, texts or lists"
             ) from None
@@ -198,7 +200,7 @@ def _seeds(given: Any) -> list[int]:
         return []
     many = type(given) is int and given > 0
     if many:
-        check_room(_ROW_BYTES * given, f"the results of {given:,} seeds")
+        check_room(_ROW_BYTES * min(given, 10**100), f"the results of {shown(given)} seeds")
     seeds = list(range(given)) if many else given
     if not isinstance(seeds, list | tuple) or not all(type(seed) is int and seed >= 0 for seed in seeds):
         raise InputError(f"seeds must be how many there are, from 1 on, or a list of whole numbers, not {shown(given)}")
@@ -239,7 +241,7 @@ def _files(data: Mapping[str, Any], rename: Callable[[str], str]) -> dict[str, A
         renamed["over"] = {
             key: [_renamed(key, value, rename) for value in values] for key, values in data["over"].items()
         }
-    if data.get("cases"):
+    if isinstance(data.get("cases"), list | tuple):
         renamed["cases"] = [
             {key: _renamed(key, value, rename) for key, value in case.items()} if isinstance(case, Mapping) else case
             for case in data["cases"]
