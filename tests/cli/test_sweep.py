@@ -106,3 +106,14 @@ def test_the_scenarios_file_is_not_written_over(tmp_path, complaint):
     scenario().save(tmp_path / "base.csv")
     (tmp_path / "study.toml").write_text('scenario = "base.csv"\nseeds = 1\n')
     assert "is read here" in complaint("sweep", tmp_path / "study.toml", "-o", tmp_path / "base.csv")
+
+
+@pytest.mark.parametrize("base", ["\\u0000", "study.toml", "other.toml"])
+def test_a_scenario_that_is_none_is_one_line(tmp_path, base, complaint):
+    """A name that no file can have, the study itself, and another study that names this one."""
+    (tmp_path / "study.toml").write_text(f'scenario = "{base}"\n')
+    (tmp_path / "other.toml").write_text('scenario = "study.toml"\n')
+    (tmp_path / "t.csv").write_text("mine")
+    said = complaint("sweep", tmp_path / "study.toml", "-o", tmp_path / "t.csv")
+    assert "cannot read" in said or "unknown key 'scenario'" in said
+    assert (tmp_path / "t.csv").read_text() == "mine"

@@ -12,7 +12,7 @@ import tricover as tc
 from tests.studies.small import combinations, facts, plain_loop, scenario, values
 from tricover.errors import FileFormatError, InputError, MissingExtraError, StoreError
 from tricover.simulation.lock import Lock
-from tricover.studies import Study, cluster, read_table, sweep
+from tricover.studies import Study, cluster, read_table, sweep, write_table
 from tricover.studies.cluster import own_cluster
 from tricover.studies.journal import journal_of
 
@@ -54,6 +54,18 @@ def test_a_measure_of_ones_own(client):
     assert values(sweep(scenario(), over, lambda run: facts(run), client)) == expected
     both = sweep(scenario(), over, ["depth", facts])
     assert list(both) == ["seed", "depth", "sum", "last", "error"]
+
+
+def test_numbers_that_no_column_of_numbers_holds_are_texts(tmp_path):
+    over = {"seed": [2**63 - 1, 2**63, 10**30], "control.beta": [1, 10**400]}
+    table = sweep(scenario(), over, lambda run: {"large": 10**25, "small": 3})
+    assert table["seed"].tolist() == [str(seed) for seed in over["seed"] for _ in range(2)]
+    assert table["control.beta"].tolist() == ["1", "#1"] * 3
+    assert table["error"].isna().tolist() == [True, *[False] * 5]
+    assert table["large"][0] == str(10**25)
+    assert table["small"][0] == 3
+    write_table(table, tmp_path / "t.parquet")
+    assert read_table(tmp_path / "t.parquet")["seed"].tolist() == table["seed"].tolist()
 
 
 def test_a_run_that_fails_is_a_row_with_its_error(client):

@@ -90,29 +90,34 @@ def _paths(command: Callable[..., Any], given: dict[str, Any]) -> tuple[list[tup
 
 
 def _with_files(inputs: Iterable[Path]) -> Iterator[Path]:
-    """The inputs, and the files that scenarios among them name."""
+    """The inputs, and the files that scenarios and studies among them name."""
     for path in inputs:
         yield path
         if path.suffix == ".toml":
-            from tricover.simulation import Scenario
-
-            yield from _base_of(path)
-            try:
-                scenario = Scenario.load(path)
-            except TricoverError:
-                continue  # the command says what is wrong with it
-            named = (scenario.formation.file, scenario.formation.start, scenario.targets.file, scenario.safety.zones)
-            yield from (file for file in named if isinstance(file, Path))
+            base = _base_of(path)
+            yield from () if base is None else (base, *_named_in(base))
+            yield from _named_in(path)
 
 
-def _base_of(study: Path) -> Iterator[Path]:
-    """The file with the scenario of a study, and the files that it names."""
+def _named_in(path: Path) -> list[Path]:
+    """The files that a scenario names."""
+    from tricover.simulation import Scenario
+
+    try:
+        scenario = Scenario.load(path)
+    except TricoverError:
+        return []  # the command says what is wrong with it
+    named = (scenario.formation.file, scenario.formation.start, scenario.targets.file, scenario.safety.zones)
+    return [file for file in named if isinstance(file, Path)]
+
+
+def _base_of(study: Path) -> Path | None:
+    """The file with the scenario of a study, if it has one."""
     try:
         base = tomllib.loads(study.read_text(encoding="utf-8")).get("scenario")
     except (OSError, ValueError, RecursionError):
-        return  # the command says what is wrong with it
-    if isinstance(base, str) and not _same(study.parent / base, study):
-        yield from _with_files([study.parent / base])
+        return None  # the command says what is wrong with it
+    return study.parent / base if isinstance(base, str) and "\0" not in base else None
 
 
 def _same(one: Path, other: Path | int) -> bool:

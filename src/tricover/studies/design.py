@@ -142,7 +142,7 @@ def labels_of_values(values: Sequence[Any]) -> list[Any]:
 def _label(value: Any, place: int) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
-    if value is None or isinstance(value, bool | int | float | str):
+    if value is None or isinstance(value, bool | float | str) or (isinstance(value, int) and abs(value) < 2**63):
         return value
     if callable(value):
         return name_of(value) or label_of(value)

@@ -69,8 +69,8 @@ def _column(values: list[Any]) -> "pandas.Series":
         return pandas.Series(values, dtype="float64")
     if kinds == {bool}:
         return pandas.Series(values, dtype="bool" if len(given) == len(values) else "boolean")
-    if kinds <= {int, float}:
-        whole = kinds == {int} and len(given) == len(values) and all(abs(value) < 2**63 for value in given)
+    if kinds <= {int, float} and all(abs(value) < 2**63 for value in given if isinstance(value, int)):
+        whole = kinds == {int} and len(given) == len(values)
         return pandas.Series(values, dtype="int64" if whole else "float64")
     return pandas.Series([value if value is None or isinstance(value, str) else str(value) for value in values])
 
