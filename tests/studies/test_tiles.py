@@ -92,6 +92,17 @@ def test_a_region_gets_what_is_in_its_pieces(tmp_path, points, weights):
     assert held.max() <= len(near)
 
 
+def test_a_box_that_touches_a_piece_is_near_however_large_it_is():
+    """Its corner is a corner of the piece; rounding of the box's middle is larger than the piece."""
+    rng = np.random.default_rng(7)
+    for _ in range(300):
+        corners = rng.normal(size=(1, 3, 2)) * 10 ** rng.uniform(-9, 0)
+        region = Region.along(corners).reaching(np.zeros(3, np.int64), corners[0])
+        touched, size = corners[0, rng.integers(3)], 10 ** rng.uniform(0, 9, 2)
+        for low, high in ((touched - size, touched), (touched, touched + size)):
+            assert region.near(low[None], high[None]).all()
+
+
 def test_blocks_far_away_are_not_read(tmp_path, monkeypatch):
     """A small triangle costs the blocks that it crosses; a large one those along its outline."""
     found = opened(tmp_path, np.random.default_rng(4).random((20_000, 2)), None)

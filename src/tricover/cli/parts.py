@@ -51,7 +51,7 @@ def run_in_parts(
         cluster = own_cluster(workers)
     sizes: dict[str, int] = {} if agents is None else {"agents_per_part": agents}
     try:
-        with cluster as client, _bar(wanted=not quiet and not as_json) as progress:
+        with _bar(wanted=not quiet and not as_json) as progress, cluster as client:
             run = simulate_parts(scenario, output, client, progress=progress, **sizes)
     except KeyboardInterrupt:
         if not quiet:
@@ -111,7 +111,7 @@ def _bar(wanted: bool) -> "Iterator[Callable[[PartsProgress], None] | None]":
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
+        task = bar.add_task("starting", total=None)
 
         def update(now: "PartsProgress") -> None:
             if now.work != bar.tasks[0].description:
