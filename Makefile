@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 RENDERED := tests/test_site.py tests/test_docs.py tests/plot tests/report tests/paper/test_reproduction.py $(addprefix tests/cli/test_,plot.py report.py reproduce.py)
-CAMPAIGNS := tests/fuzz tests/fleet/test_flight.py tests/fleet/test_piloted.py tests/cli/test_fleet.py tests/simulation/test_campaigns.py tests/certificates/test_forged.py $(wildcard tests/*/test_*_campaign.py)
+CAMPAIGNS := tests/fuzz tests/test_compiled.py tests/test_guard.py tests/coverage/test_goals_beside_lloyd.py tests/vehicles/test_mavlink.py tests/fleet/test_together.py tests/fleet/test_flight.py tests/fleet/test_piloted.py tests/cli/test_fleet.py tests/simulation/test_campaigns.py tests/simulation/test_store_order.py tests/certificates/test_forged.py $(wildcard tests/*/test_*_campaign.py)
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
 TYPESCRIPT := 5.9.3
@@ -17,7 +17,7 @@ demo: .venv/.run
 test: .venv/.dev
 	@$(BIN)/python -m pytest --ignore tests/browser $(addprefix --ignore ,$(RENDERED) $(CAMPAIGNS)) --numprocesses auto --maxprocesses 4 --dist loadfile
 	@echo "Left to make check: figures, films, pages, the site and what the documentation shows ($(RENDERED)), the report and the studio in a real browser (tests/browser),"
-	@echo "  campaigns of broken files, stores, logs and crowded teams, fleets of real processes ($(CAMPAIGNS))"
+	@echo "  campaigns of broken files, stores, logs and crowded teams, fleets of real processes, autopilots, kernels compiled anew ($(CAMPAIGNS))"
 
 # What draws, films and builds pages takes long, and is seldom what a change is about.
 rendered: .venv/.dev

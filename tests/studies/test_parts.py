@@ -50,7 +50,7 @@ def differences(whole, parts):
     return found
 
 
-def in_parts(given, folder, most=40, **more):
+def in_parts(given, folder, most=80, **more):
     return tc.simulate_parts(given, folder / "run", agents_per_part=most, **more)
 
 
@@ -130,13 +130,13 @@ def test_agents_that_start_elsewhere(tmp_path):
 
 
 @pytest.mark.parametrize("mentee", ["fermat", "balanced"])
-@pytest.mark.parametrize("large", [1, 9, 60])
+@pytest.mark.parametrize("large", [2, 30])
 def test_large_cells_are_split(tmp_path, monkeypatch, mentee, large):
     """Some of them again and again, until none has more followers than may be built in one piece."""
     monkeypatch.setattr(part_work, "LARGE", large)
     monkeypatch.setattr(layout, "CHUNK", 13)
     rng = np.random.default_rng(9)
-    reference = np.concatenate([rng.random((150, 2)), rng.normal(0.3, 0.01, (90, 2))])
+    reference = np.concatenate([rng.random((80, 2)), rng.normal(0.3, 0.01, (50, 2))])
     formation = {"positions": reference, "start": rng.permutation(reference)}
     given = tc.Scenario(formation=formation, targets=rng.random((300, 2)), network={"mentee": mentee}, steps=200)
     works = []
@@ -378,10 +378,10 @@ def test_bad_arguments(tmp_path):
     assert (tmp_path / "run" / "mine").read_text() == "mine"
 
 
-@pytest.mark.parametrize("other", [{"seed": 2}, {"steps": 7}, {"most": 41}])
+@pytest.mark.parametrize("other", [{"seed": 2}, {"steps": 7}, {"most": 81}])
 def test_a_store_is_of_one_run(tmp_path, other):
     in_parts(scenario(), tmp_path)
-    most = other.pop("most", 40)
+    most = other.pop("most", 80)
     with pytest.raises(StoreError, match="is a run of another scenario"):
         in_parts(scenario(**other), tmp_path, most)
 

@@ -85,7 +85,8 @@ def rows_here(job: Job, numbers: Iterable[int], pause: float) -> Generator[list[
                 yield done
                 done, handed = [], perf_counter()
     except KeyboardInterrupt:
-        yield done
+        if done:
+            yield done
         raise
     if done:
         yield done
