@@ -68,3 +68,9 @@ def hear(page, kind):
 
 def say(page, what, /, **words):
     page.send(json.dumps({"do": what, **words}))
+
+
+def lives(studio):
+    """Whether it still answers a page."""
+    with studio.page() as page:
+        return hear(page, "state")["variants"][0]["agents"] >= 10
