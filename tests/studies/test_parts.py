@@ -293,6 +293,14 @@ def test_killed_before_it_could_say_whose_it_is_and_while_it_wrote(tmp_path):
     assert not list(place.rglob("*.part"))
 
 
+def test_cells_are_out_of_the_way_before_they_are_removed(tmp_path, monkeypatch):
+    """Who is killed while they are removed leaves a draft, and not half of them."""
+    monkeypatch.setattr(shutil, "rmtree", lambda *_, **__: None)
+    in_parts(scenario(steps=9), tmp_path)
+    assert not (tmp_path / "run" / "cells").exists()
+    assert len(list((tmp_path / "run").glob("*.part"))) == 1
+
+
 def test_half_of_the_cells_are_not_taken_for_all(tmp_path):
     given = scenario(steps=9)
     with pytest.raises(KeyboardInterrupt):
