@@ -19,14 +19,15 @@ from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from typing import NamedTuple
 
-import numpy as np
 from distributed import Client
 
 import tricover as tc
 from benchmarks.compare import exponent, power
+from benchmarks.parts import PART, scenario
+from benchmarks.worker import memory
 from tricover.studies import PartsProgress
 
-WORKERS, PART, CHUNK = 2, 100_000, 1 << 20
+WORKERS = 2
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -72,13 +73,13 @@ def say(text: str) -> None:
 def line(each: Found) -> str:
     shares = (each.seconds * 1e6, each.busy * 1e6, each.disk)
     a_head = " ".join(f"{share / each.agents:.3g}" for share in shares)
-    phases = ", ".join(f"{work} {spent:.3g} s" for work, spent in each.phases.items())
+    phases = ", ".join(f"{work} {time_s:.3g} s" for work, time_s in each.phases.items())
     peaks = f"{each.worker / 1e9:.2f} {each.caller / 1e9:.2f}"
     return f"{power(each.agents)} {each.steps} {each.seconds:.2f} {a_head} {peaks} ({phases})"
 
 
 def run(agents: int, folder: Path, client: Client, part: int) -> Found:
-    scenario = tc.Scenario(**points(folder, agents), network={"mentee": "balanced"})
+    given = scenario(folder, agents)
     phases: dict[str, float] = defaultdict(float)
     last = ["", time.perf_counter()]
 
@@ -91,24 +92,11 @@ def run(agents: int, folder: Path, client: Client, part: int) -> Found:
     processes = [os.getpid(), *client.run(os.getpid).values()]
     with peaks(processes) as peak:
         began, busy = time.perf_counter(), sum(map(spent, processes))
-        done = tc.simulate_parts(scenario, folder / "run", client, agents_per_part=part, progress=report)
+        done = tc.simulate_parts(given, folder / "run", client, agents_per_part=part, progress=report)
         seconds, busy = time.perf_counter() - began, sum(map(spent, processes)) - busy
     phases[last[0]] += time.perf_counter() - last[1]
     disk = sum(file.stat().st_size for file in (folder / "run").rglob("*") if file.is_file())
     return Found(agents, done.steps, seconds, busy, disk, max(peak[1:]), peak[0], dict(phases))
-
-
-def points(folder: Path, agents: int) -> dict[str, str]:
-    """Files of agents and of targets, written chunk by chunk."""
-    rng, files = np.random.default_rng(agents), {}
-    for name in ("reference", "targets"):
-        files[name] = str(folder / f"{name}.npy")
-        rows = np.lib.format.open_memmap(files[name], "w+", np.float64, (agents, 2))
-        for first in range(0, agents, CHUNK):
-            some = rows[first : first + CHUNK]
-            some[...] = rng.random(some.shape) * 1000
-        rows.flush()
-    return files
 
 
 @contextmanager
@@ -116,9 +104,12 @@ def peaks(processes: list[int]) -> Iterator[list[int]]:
     """The most bytes of their own that processes have while this lasts."""
     found, over = [0] * len(processes), Event()
 
+    def look() -> None:
+        found[:] = [max(most, memory("RssAnon", each)) for most, each in zip(found, processes, strict=True)]
+
     def watch() -> None:
         while not over.wait(0.25):
-            found[:] = [max(pair) for pair in zip(found, map(held, processes), strict=True)]
+            look()
 
     watcher = Thread(target=watch)
     watcher.start()
@@ -127,13 +118,7 @@ def peaks(processes: list[int]) -> Iterator[list[int]]:
     finally:
         over.set()
         watcher.join()
-        found[:] = [max(pair) for pair in zip(found, map(held, processes), strict=True)]
-
-
-def held(process: int) -> int:
-    """Bytes of a process that are not those of a file."""
-    status = Path(f"/proc/{process}/status").read_text().split()
-    return int(status[status.index("RssAnon:") + 1]) * 1024
+        look()
 
 
 def spent(process: int) -> float:

@@ -19,7 +19,7 @@ import tricover as tc
 from benchmarks.compare import Row, seconds, size, span
 from tricover.studies.cluster import own_cluster
 
-AGENTS, PART = 1_000_000, 100_000
+AGENTS, PART, CHUNK = 1_000_000, 100_000, 1 << 20
 
 
 def rows() -> Iterator[Row]:
@@ -65,7 +65,11 @@ def scenario(folder: Path, agents: int) -> tc.Scenario:
     files = {}
     for name in ("reference", "targets"):
         files[name] = str(folder / f"{name}-{agents}.npy")
-        np.save(files[name], rng.random((agents, 2)) * 1000)
+        rows = np.lib.format.open_memmap(files[name], "w+", np.float64, (agents, 2))
+        for first in range(0, agents, CHUNK):  # they may be more than memory holds
+            some = rows[first : first + CHUNK]
+            some[...] = rng.random(some.shape) * 1000
+        rows.flush()
     return tc.Scenario(**files, network={"mentee": "balanced"})
 
 

@@ -22,9 +22,9 @@ def load(path: Path) -> ModuleType:
     return module
 
 
-def memory(field: str) -> int:
-    """Bytes: VmRSS (now) or VmHWM (peak) of this process."""
-    for line in Path("/proc/self/status").read_text().splitlines():
+def memory(field: str, process: int | str = "self") -> int:
+    """Bytes of a process: VmRSS (now), VmHWM (peak), or RssAnon (now, without those of files)."""
+    for line in Path(f"/proc/{process}/status").read_text().splitlines():
         if line.startswith(f"{field}:"):
             return 1024 * int(line.split()[1])
     raise LookupError(field)

@@ -83,23 +83,22 @@ SLOWER = [
 """Changes of a scenario that are tried with the campaigns."""
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {},
-        {"network": {"mentee": "fermat"}},
-        {"network": {"core": [20.0, 70.0]}},
-        {"control": {"goal": "predictive"}},
-        {"vehicle": MIXED, "steps": 20},
-        {"targets": weighted()},
-        {"events": EVENTS, "steps": 40},
-        {"stop_when_settled": False, "steps": 30},
-        {"steps": 3},
-        {"steps": 1},
-        {"safety": {"zones": [POND]}, "control": {"motion": "walk", "resolution": 12}, "steps": 60},
-    ],
-    ids=str,
-)
+QUICK = [
+    {},
+    {"network": {"mentee": "fermat"}},
+    {"network": {"core": [20.0, 70.0]}},
+    {"control": {"goal": "predictive"}},
+    {"vehicle": MIXED, "steps": 20},
+    {"targets": weighted()},
+    {"events": EVENTS, "steps": 40},
+    {"stop_when_settled": False, "steps": 30},
+    {"steps": 3},
+    {"steps": 1},
+    {"safety": {"zones": [POND]}, "control": {"motion": "walk", "resolution": 12}, "steps": 60},
+]
+
+
+@pytest.mark.parametrize("changes", QUICK, ids=str)
 def test_in_parts_as_in_one_piece(tmp_path, changes):
     given = scenario(**changes)
     assert differences(tc.simulate(given), in_parts(given, tmp_path)) == []
@@ -133,14 +132,18 @@ def test_agents_that_start_elsewhere(tmp_path):
 @pytest.mark.parametrize("large", [2, 30])
 def test_large_cells_are_split(tmp_path, monkeypatch, mentee, large):
     """Some of them again and again, until none has more followers than may be built in one piece."""
+    split_and_run(tmp_path, monkeypatch, mentee, large, even=80, crowded=50, most=80)
+
+
+def split_and_run(folder, monkeypatch, mentee, large, even, crowded, most):
     monkeypatch.setattr(part_work, "LARGE", large)
     monkeypatch.setattr(layout, "CHUNK", 13)
     rng = np.random.default_rng(9)
-    reference = np.concatenate([rng.random((80, 2)), rng.normal(0.3, 0.01, (50, 2))])
+    reference = np.concatenate([rng.random((even, 2)), rng.normal(0.3, 0.01, (crowded, 2))])
     formation = {"positions": reference, "start": rng.permutation(reference)}
     given = tc.Scenario(formation=formation, targets=rng.random((300, 2)), network={"mentee": mentee}, steps=200)
     works = []
-    run = in_parts(given, tmp_path, progress=lambda now: works.append(now.work))
+    run = in_parts(given, folder, most, progress=lambda now: works.append(now.work))
     assert "splitting large cells" in works
     assert differences(tc.simulate(given), run) == []
     assert certify_parts(run).holds

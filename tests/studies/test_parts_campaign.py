@@ -15,7 +15,7 @@ import pytest
 
 import tricover as tc
 from tests.studies.test_kills_campaign import alive, scheduler, wait_for, worker
-from tests.studies.test_parts import SLOWER, differences, in_parts, scenario
+from tests.studies.test_parts import QUICK, SLOWER, differences, in_parts, scenario, split_and_run
 from tricover.errors import ClusterError
 from tricover.simulation import Scenario
 from tricover.studies import certify_parts, coverage_of_parts, separation_of_parts
@@ -28,10 +28,16 @@ def given(**more):
     return scenario(agents=400, vehicle="anywhere", steps=20, **more)
 
 
-@pytest.mark.parametrize("changes", SLOWER, ids=str)
+@pytest.mark.parametrize("changes", [*QUICK, *SLOWER], ids=str)
 def test_in_parts_as_in_one_piece(tmp_path, changes):
     asked = scenario(**changes)
-    assert differences(tc.simulate(asked), in_parts(asked, tmp_path)) == []
+    assert differences(tc.simulate(asked), in_parts(asked, tmp_path, 40)) == []
+
+
+@pytest.mark.parametrize("mentee", ["fermat", "balanced"])
+@pytest.mark.parametrize("large", [1, 9, 60])
+def test_large_cells_are_split(tmp_path, monkeypatch, mentee, large):
+    split_and_run(tmp_path, monkeypatch, mentee, large, even=150, crowded=90, most=40)
 
 
 def test_on_workers_as_here(tmp_path, client):

@@ -95,7 +95,9 @@ def _with_files(inputs: Iterable[Path]) -> Iterator[Path]:
         yield path
         if path.suffix == ".toml":
             base = _base_of(path)
-            yield from () if base is None else (base, *_named_in(base))
+            if base is not None:
+                yield base
+                yield from _named_in(base)
             yield from _named_in(path)
 
 

@@ -22,9 +22,11 @@ from tricover.simulation import Scenario
 from tricover.simulation.explain import check_key
 from tricover.simulation.section import Section
 
-__all__ = ["Axis", "Design", "changed", "check_keys", "labels_of_values"]
+__all__ = ["WHOLE", "Axis", "Design", "changed", "check_keys", "labels_of_values"]
 
 Change = Mapping[str, Any]
+WHOLE = 2**63
+"""Whole numbers of a table are below this in size; others are texts."""
 _LONGEST = 60  # characters of a value that is shown as it is
 
 
@@ -55,8 +57,13 @@ class Design:
 
     axes: tuple[Axis, ...]
 
-    def __len__(self) -> int:
+    @property
+    def rows(self) -> int:
+        """How many there are; it may be more than ``len`` can say."""
         return prod(len(axis.changes) for axis in self.axes)
+
+    def __len__(self) -> int:
+        return self.rows
 
     def __getitem__(self, row: int) -> dict[str, Any]:
         """What a row changes."""
@@ -142,7 +149,7 @@ def labels_of_values(values: Sequence[Any]) -> list[Any]:
 def _label(value: Any, place: int) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
-    if value is None or isinstance(value, bool | float | str) or (isinstance(value, int) and abs(value) < 2**63):
+    if value is None or isinstance(value, bool | float | str) or (isinstance(value, int) and abs(value) < WHOLE):
         return value
     if callable(value):
         return name_of(value) or label_of(value)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from tricover.errors import InputError, listed, shown
+from tricover.formats.points import LARGEST
 from tricover.limits import check_room
 from tricover.simulation.section import Section
 
@@ -30,7 +31,6 @@ _ENDS, _OF_RANGES = {"from", "to"}, {"from", "to", "step", "count", "log"}
 _KINDS = ("uniform", "log", "integers", "choice")
 _BYTES = 1000.0  # that a value takes, with its label
 _MOST = 10**7  # rows of draws: whoever wants more means something else
-_LARGEST = 1e100  # as in point files: differences and ratios of numbers are numbers, too
 
 
 def is_range(given: object) -> bool:
@@ -67,7 +67,7 @@ def _range(key: str, from_: Any, to_: Any, step_: Any = None, count_: Any = None
     if count_ is not None:
         return _counted(key, from_, to_, count_, bool(log_))
     steps = (to_ - from_) / step_ if step_ else -1.0
-    if not 0 <= steps <= _LARGEST:
+    if not 0 <= steps <= LARGEST:
         raise InputError(f"{key}: steps of {step_} do not lead from {from_} to {to_}")
     count = int(steps * (1 + 1e-12) + 1e-9) + 1  # so that the end belongs to it, in spite of rounding
     check_room(_BYTES * count, f"{key}: {count} values")
@@ -87,7 +87,7 @@ def _counted(key: str, low: float, high: float, count: Any, log: bool) -> list[A
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LARGEST
 
 
 class Draws(Section):

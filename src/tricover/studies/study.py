@@ -36,7 +36,6 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from hashlib import sha256
-from math import prod
 from pathlib import Path
 from typing import Any, Self
 
@@ -98,10 +97,10 @@ class Study(Section):
             super().__init__(**_in_full(data))
         except ValidationError as error:
             raise InputError(explain(error, type(self))) from None
-        check_keys(self.design.axes)
+        design = self.design
+        check_keys(design.axes)
         check_measures(self.measures)
-        rows = prod(len(axis.changes) for axis in self.design.axes)  # may be more than ``len`` can say
-        check_room(_ROW_BYTES * rows, f"the results of {rows:,} runs")
+        check_room(_ROW_BYTES * design.rows, f"the results of {design.rows:,} runs")
 
     @property
     def columns(self) -> tuple[Any, ...]:

@@ -37,7 +37,7 @@ __all__ = ["StudyProgress", "sweep"]
 
 BATCH = 0.5  # seconds after which rows that were done here are kept
 START = 1.5  # seconds to start a cluster on this machine: for less work it is not worth it
-_LOOK = 0.02  # seconds after which this process looks whether others should start, or have
+_LOOK = 0.1  # seconds after which this process looks whether others should start, or have
 _MARK = "study.txt"  # in a folder of runs that are kept: whose they are
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tricover.errors import FileFormatError, InputError, MissingExtraError, listed
 from tricover.formats import draft_of
-from tricover.studies.design import Design
+from tricover.studies.design import WHOLE, Design
 from tricover.studies.rows import Row
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _column(values: list[Any]) -> "pandas.Series":
         return pandas.Series(values, dtype="float64")
     if kinds == {bool}:
         return pandas.Series(values, dtype="bool" if len(given) == len(values) else "boolean")
-    if kinds <= {int, float} and all(abs(value) < 2**63 for value in given if isinstance(value, int)):
+    if kinds <= {int, float} and all(abs(value) < WHOLE for value in given if isinstance(value, int)):
         whole = kinds == {int} and len(given) == len(values)
         return pandas.Series(values, dtype="int64" if whole else "float64")
     return pandas.Series([value if value is None or isinstance(value, str) else str(value) for value in values])
